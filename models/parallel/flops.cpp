@@ -1,5 +1,6 @@
 #include "models/parallel/flops.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace contend {
@@ -14,75 +15,139 @@ struct ForwardProducts {
   double logits_by_token = 0;
 };
 
-/// The width of all feed-forwards that a token passes through in the layer.
-double used_feed_forward(const TransformerModel& model, std::int64_t layer) {
-  if (!model.is_mixture(layer)) return static_cast<double>(model.feed_forward);
-  return static_cast<double>(model.mixture->top_k * model.mixture->expert_feed_forward +
-                             model.mixture->shared_feed_forward);
+double real_size(std::int64_t size) {
+  return static_cast<double>(size);
+}
+
+/// Multiply-adds of a token in all feed-forwards of the layer that it passes through, or in the shared experts only.
+/// The product of a router counts nowhere.
+double feed_forward_products(const TransformerModel& model, const TransformerLayer& kind, bool only_shared = false) {
+  const double matrices = kind.gated ? 3 : 2;
+  const double h = real_size(model.hidden);
+  if (!kind.mixture) return matrices * h * real_size(kind.feed_forward);
+  const MixtureOfExperts& mixture = *kind.mixture;
+  const double shared = real_size(mixture.shared_feed_forward);
+  if (only_shared) return matrices * h * shared;
+  const double routed = real_size(mixture.top_k * mixture.expert_feed_forward);
+  if (mixture.latent == 0) return matrices * h * (routed + shared);
+  return matrices * (real_size(mixture.latent) * routed + h * shared) + 2 * h * real_size(mixture.latent);
 }
 
 /// Of latent attention: what makes queries, keys and values out of the short vectors.
-double up_matrices(const TransformerModel& model) {
-  const LatentAttention& latent = *model.latent;
-  const std::int64_t query = (latent.query_rank > 0 ? latent.query_rank : model.hidden) * model.query_width();
-  return static_cast<double>(query + latent.key_value_rank * model.heads * (latent.plain_size + latent.value_size));
+double up_matrices(const TransformerModel& model, const TransformerLayer& kind) {
+  const LatentAttention& latent = *kind.latent;
+  const std::int64_t query = (latent.query_rank > 0 ? latent.query_rank : model.hidden) * kind.query_width();
+  if (latent.shared_by_heads) return real_size(query);
+  return real_size(query + latent.key_value_rank * kind.heads * (latent.plain_size + latent.value_size));
 }
 
-double attention_matrices(const TransformerModel& model) {
-  const auto h = static_cast<double>(model.hidden);
-  const double output = static_cast<double>(model.context_width()) * h;
-  if (!model.latent)
-    return h * static_cast<double>(model.query_width() + model.key_width() + model.value_width()) + output;
-  const LatentAttention& latent = *model.latent;
-  const double down = h * static_cast<double>(latent.query_rank + latent.key_value_rank + latent.rotary_size);
-  return down + up_matrices(model) + output;
+double latent_matrices(const TransformerModel& model, const TransformerLayer& kind) {
+  const LatentAttention& latent = *kind.latent;
+  const double h = real_size(model.hidden);
+  double output = real_size(kind.context_width()) * h;
+  if (latent.output_groups > 0)
+    output = real_size(latent.output_rank) * (real_size(kind.context_width()) + real_size(latent.output_groups) * h);
+  double down = h * real_size(latent.query_rank + latent.key_value_rank + latent.rotary_size);
+  if (latent.compressed_tokens > 0) down += 2 * h * real_size((latent.overlapping ? 2 : 1) * latent.query_size());
+  return down + up_matrices(model, kind) + output;
+}
+
+/// The products with weights of what chooses keys.
+double index_matrices(const TransformerModel& model, const TransformerLayer& kind) {
+  const SparseIndex& index = *kind.index;
+  const double h = real_size(model.hidden), width = real_size(index.heads * index.size);
+  const std::int64_t rank = kind.latent ? kind.latent->query_rank : 0;
+  double keys = real_size(index.size);
+  if (kind.latent && kind.latent->compressed_tokens > 0) keys *= kind.latent->overlapping ? 4 : 2;
+  return (rank > 0 ? real_size(rank) : h) * width + h * (keys + real_size(index.heads));
+}
+
+/// The products of a recurrence, and what its state takes: each token is added to the state and read from it; by the
+/// delta rule the state is asked for the token's key before.
+double recurrence_products(const TransformerModel& model, const Recurrence& sizes) {
+  const double h = real_size(model.hidden), width = real_size(sizes.value_width());
+  double products = width * h + real_size(sizes.channels() * sizes.convolution);
+  if (sizes.step_rank > 0) {
+    products += h * 2 * width + width * real_size(2 * sizes.step_rank + 2 * sizes.key_size);
+  } else {
+    products += h * real_size(sizes.input_width()) + real_size(sizes.gate_rank) * (h + width) +
+                real_size(sizes.decay_rank) * (h + real_size(sizes.key_width()));
+  }
+  return products + (sizes.delta_rule ? 3 : 2) * real_size(sizes.state());
+}
+
+double mixing_matrices(const TransformerModel& model, const TransformerLayer& kind) {
+  if (!kind.attends) return 0;
+  if (kind.recurrence) return recurrence_products(model, *kind.recurrence);
+  if (kind.latent) return latent_matrices(model, kind) + (kind.index ? index_matrices(model, kind) : 0);
+  const double h = real_size(model.hidden);
+  const double output = real_size(kind.context_width()) * h;
+  return h * real_size(kind.projected_width()) + output + (kind.index ? index_matrices(model, kind) : 0);
 }
 
 class ProductCount {
  public:
-  ProductCount(const TransformerModel& model, FlopsConvention convention, Recomputation recomputation)
-      : model_{model}, convention_{convention}, recomputation_{recomputation} {}
+  ProductCount(const TransformerModel& model, FlopsConvention convention, Recomputation recomputation,
+               double sequence_tokens)
+      : model_{model}, convention_{convention}, recomputation_{recomputation}, tokens_{sequence_tokens} {}
 
   ForwardProducts count() {
     for (std::int64_t i = 0; i < model_.all_layers(); ++i) layer(i);
-    const auto h = static_cast<double>(model_.hidden);
+    const double h = real_size(model_.hidden);
     for (std::int64_t i = 0; i < model_.mtp_layers; ++i) {
-      layer(model_.all_layers() - 1);
+      for (const std::uint16_t each : model_.module_kinds()) kind(model_.kind(each), model_.causal);
+      if (model_.has_cross_attention(model_.all_layers() - 1)) cross_attention();
       sum_.layers_by_token += 2 * h * h;
     }
     if (model_.head != OutputHead::none)
-      sum_.logits_by_token = static_cast<double>(1 + model_.mtp_layers) * h * static_cast<double>(model_.vocabulary);
+      sum_.logits_by_token = static_cast<double>(1 + model_.mtp_layers) * h * real_size(model_.vocabulary);
+    if (model_.layer_inputs > 0)
+      sum_.layers_by_token += 3 * h * real_size(model_.layers) * real_size(model_.layer_inputs);
     return sum_;
   }
 
  private:
   void layer(std::int64_t index) {
-    const double matrices = model_.gated ? 3 : 2;
-    sum_.layers_by_token += attention_matrices(model_);
-    sum_.layers_by_token += matrices * static_cast<double>(model_.hidden) * used_feed_forward(model_, index);
-    if (model_.latent && repeats(recomputation_, Recomputation::mla_up_proj))
-      sum_.modules_by_token += up_matrices(model_);
-    sum_.modules_by_token += matrices * static_cast<double>(model_.hidden) * repeated_feed_forward(index);
-    const auto pairs = static_cast<double>(model_.query_width() + model_.context_width());
-    const bool half = convention_ == FlopsConvention::causal && model_.is_causal(index);
-    sum_.layers_by_square += half ? pairs / 2 : pairs;
-    if (!model_.has_cross_attention(index)) return;
-    sum_.layers_by_token += attention_matrices(model_);
-    sum_.layers_by_square += pairs;
+    kind(model_.kind_of(index), model_.is_causal(index));
+    if (model_.has_cross_attention(index)) cross_attention();
   }
 
-  /// The width of the feed-forwards of the layer that are in a module.
-  [[nodiscard]] double repeated_feed_forward(std::int64_t layer) const {
-    const bool is_mixture = model_.is_mixture(layer);
-    if (repeats(recomputation_, is_mixture ? Recomputation::moe : Recomputation::mlp))
-      return used_feed_forward(model_, layer);
-    if (!is_mixture || !repeats(recomputation_, Recomputation::shared_experts)) return 0;
-    return static_cast<double>(model_.mixture->shared_feed_forward);
+  void kind(const TransformerLayer& kind, bool is_causal) {
+    sum_.layers_by_token += mixing_matrices(model_, kind);
+    sum_.layers_by_token += feed_forward_products(model_, kind);
+    if (kind.latent && repeats(recomputation_, Recomputation::mla_up_proj))
+      sum_.modules_by_token += up_matrices(model_, kind);
+    sum_.modules_by_token += repeated_feed_forward(kind);
+    if (model_.streams > 1)
+      sum_.layers_by_token +=
+          2 * real_size((2 + model_.streams) * model_.streams) * real_size(model_.streams * model_.hidden);
+    if (!kind.has_attention()) return;
+    const bool half = convention_ == FlopsConvention::causal && is_causal;
+    const auto pairs = static_cast<double>(kind.query_width() + kind.context_width());
+    sum_.layers_by_square += pairs * kind.seen_pairs(tokens_, half);
+    if (kind.index) {
+      const std::int64_t every = kind.latent ? std::max<std::int64_t>(1, kind.latent->compressed_tokens) : 1;
+      sum_.layers_by_square += real_size(kind.index->heads * kind.index->size) * (half ? 0.5 : 1) / real_size(every);
+    }
+  }
+
+  void cross_attention() {
+    sum_.layers_by_token += mixing_matrices(model_, model_);
+    sum_.layers_by_square += static_cast<double>(model_.query_width() + model_.context_width());
+  }
+
+  /// The products of the feed-forwards of the layer that are in a module.
+  [[nodiscard]] double repeated_feed_forward(const TransformerLayer& kind) const {
+    if (repeats(recomputation_, kind.mixture ? Recomputation::moe : Recomputation::mlp))
+      return feed_forward_products(model_, kind);
+    if (!kind.mixture || !repeats(recomputation_, Recomputation::shared_experts)) return 0;
+    return feed_forward_products(model_, kind, true);
   }
 
   const TransformerModel& model_;
   FlopsConvention convention_;
   Recomputation recomputation_;
+  double tokens_;
   ForwardProducts sum_;
 };
 
@@ -113,7 +178,8 @@ double model_flops(const TransformerModel& model, const SequenceSums& sequences,
 
 double hardware_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
                       Recomputation recomputation) {
-  const ForwardProducts products = ProductCount{model, convention, recomputation}.count();
+  const double sequence_tokens = sequences.tokens > 0 ? sequences.squares / sequences.tokens : 1;
+  const ForwardProducts products = ProductCount{model, convention, recomputation, sequence_tokens}.count();
   const double matrices = 2 * products.layers_by_token * sequences.tokens;
   const double attention = 2 * products.layers_by_square * sequences.squares;
   const double logits = 2 * products.logits_by_token * sequences.tokens;

@@ -40,7 +40,9 @@ struct SequenceSums {
   }
 };
 
-/// Model flops of an iteration; the modules of multi-token prediction are included. The model is valid.
+/// Model flops of an iteration; the modules of multi-token prediction are included, towers are not. Of a window only
+/// the scores inside it count, with sequences as long as the mean token's. A recurrence counts as it is defined: a
+/// token is added to the state and read from it. The model is valid.
 [[nodiscard]] double model_flops(const TransformerModel& model, const SequenceSums& sequences,
                                  FlopsConvention convention);
 

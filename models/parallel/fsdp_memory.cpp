@@ -24,15 +24,16 @@ Bytes bytes_upwards(double value) {
 
 Bytes forward_transient(const TransformerModel& model, std::int64_t layer, const MicroBatch& work) {
   const double width = activation_bytes(work.type), hidden = static_cast<double>(model.hidden);
+  const TransformerLayer& kind = model.kind_of(layer);
   double rows = static_cast<double>(work.context_tokens());
-  double inner = static_cast<double>(model.feed_forward) / static_cast<double>(work.split.tensor);
-  if (model.is_mixture(layer)) {
+  double inner = static_cast<double>(kind.feed_forward) / static_cast<double>(work.split.tensor);
+  if (kind.mixture) {
     rows = arrived_tokens(model, work);
-    inner = static_cast<double>(model.mixture->expert_feed_forward) / static_cast<double>(work.split.expert_tensor);
+    inner = static_cast<double>(kind.mixture->expert_feed_forward) / static_cast<double>(work.split.expert_tensor);
   }
   // The activation of the gate, what goes up and their product, or both ends of the activation; then the latter and the
   // output.
-  const double between = (model.gated ? 3 : 2) * inner, output = inner + hidden;
+  const double between = (kind.gated ? 3 : 2) * inner, output = inner + hidden;
   return bytes_upwards(width * rows * (hidden + std::max(between, output)));
 }
 

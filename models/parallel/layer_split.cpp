@@ -2,6 +2,9 @@
 
 #include "sim/complaints.hpp"
 
+#include <cstddef>
+#include <utility>
+
 #include <fmt/core.h>
 
 namespace contend {
@@ -18,12 +21,9 @@ class SplitCheck {
     degree("expert", split_.expert);
     degree("expert_tensor", split_.expert_tensor);
     found_.throw_if_any();
-    divides("tensor", split_.tensor, model_.heads, "heads");
-    divides("tensor", split_.tensor, model_.key_value_heads, "key and value heads");
-    if (model_.feed_forward > 0) divides("tensor", split_.tensor, model_.feed_forward, "units of the feed-forward");
-    if (model_.mixture) {
-      mixture(*model_.mixture);
-    } else {
+    for (std::size_t number = 0; number <= model_.kinds.size(); ++number)
+      found_.collect([&] { check(model_.kind(number)); });
+    if (!model_.mixture) {
       for (const auto& [key, value] : {std::pair{"expert", split_.expert}, {"expert_tensor", split_.expert_tensor}}) {
         if (value > 1)
           found_.add(key, fmt::format("expected 1, because {} has no experts, got {}", model_.name, value));
@@ -33,6 +33,32 @@ class SplitCheck {
   }
 
  private:
+  /// The faults with one kind of layer, which another may have as well.
+  void check(const TransformerLayer& kind) const {
+    SplitCheck one{model_, split_};
+    if (kind.attends && kind.recurrence) {
+      one.recurrence(*kind.recurrence);
+    } else if (kind.attends) {
+      one.divides("tensor", split_.tensor, kind.heads, "heads");
+      one.divides("tensor", split_.tensor, kind.key_value_heads, "key and value heads");
+    }
+    if (kind.feed_forward > 0) one.divides("tensor", split_.tensor, kind.feed_forward, "units of the feed-forward");
+    if (kind.mixture) one.mixture(*kind.mixture);
+    one.found_.throw_if_any();
+  }
+
+  void recurrence(const Recurrence& sizes) {
+    divides("tensor", split_.tensor, sizes.heads, "heads of the recurrence");
+    // Ranks that are more than the key heads have copies of them.
+    if (split_.tensor % sizes.key_heads != 0)
+      divides("tensor", split_.tensor, sizes.key_heads, "key heads of the recurrence");
+    if (split_.context > 1)
+      found_.add("context",
+                 fmt::format("expected 1, because the recurrent layers of {} pass a state from each token to "
+                             "the next, got {}",
+                             model_.name, split_.context));
+  }
+
   void degree(const char* key, std::int64_t value) {
     constexpr std::int64_t kMost = 1 << 20;
     if (value < 1 || value > kMost) found_.add(key, fmt::format("expected 1 to {}, got {}", kMost, value));

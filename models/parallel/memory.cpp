@@ -38,30 +38,15 @@ class KeptTensors {
   }
 
   void layer(std::int64_t index) {
-    if (recomputation_ == Recomputation::full) {
-      until_input_ += width_ * own_ * hidden();
-      return;
-    }
-    if (recomputation_ == Recomputation::operators) {
-      every_second_product();
-      return;
-    }
+    kind_ = &model_.kind_of(index);
+    if (keeps_a_list()) return;
     attention();
     if (model_.has_cross_attention(index)) {
-      attention();
+      attention(true);
       // All decoder layers read the same output of the encoder.
       if (index == model_.encoder_layers) until_weight_ += width_ * own_ * hidden();
     }
-    norm(hidden());
-    if (model_.is_mixture(index)) {
-      mixture(*model_.mixture);
-    } else {
-      if (!repeats(recomputation_, Recomputation::mlp)) feed_forward(all_, real_number(model_.feed_forward) / tensor_);
-      product_ends(own_, hidden(), own_, hidden());
-    }
-    // The outputs of the norms, out of which attention and the feed-forward come.
-    if (repeats(recomputation_, Recomputation::layernorm)) until_weight_ -= 2 * width_ * own_ * hidden();
-    residual_dropout();
+    feed_forward_half();
   }
 
   void embedding() {
@@ -83,13 +68,49 @@ class KeptTensors {
     norm(hidden());
     norm(hidden());
     product_ends(own_, 2 * hidden(), own_, hidden());
-    layer(model_.all_layers() - 1);
+    for (const std::uint16_t each : model_.module_kinds()) {
+      kind_ = &model_.kind(each);
+      if (keeps_a_list()) continue;
+      attention();
+      if (model_.has_cross_attention(model_.all_layers() - 1)) attention(true);
+      feed_forward_half();
+    }
     head();
   }
 
  private:
-  [[nodiscard]] double hidden() const { return real_number(model_.hidden); }
+  /// True if the recomputation says what a layer keeps.
+  bool keeps_a_list() {
+    if (recomputation_ == Recomputation::full) until_input_ += width_ * own_ * streams() * hidden();
+    if (recomputation_ == Recomputation::operators) every_second_product();
+    return computes_layers_again(recomputation_);
+  }
 
+  void feed_forward_half() {
+    if (!kind_->has_feed_forward()) return;
+    norms(kind_->feed_forward_norms);
+    if (kind_->mixture) {
+      mixture(*kind_->mixture);
+    } else {
+      if (!repeats(recomputation_, Recomputation::mlp)) feed_forward(all_, real_number(kind_->feed_forward) / tensor_);
+      product_ends(own_, hidden(), own_, hidden());
+    }
+    drop_norm_output(kind_->feed_forward_norms);
+    residual_dropout();
+  }
+
+  /// The output of the norm in front, out of which attention or the feed-forward comes.
+  void drop_norm_output(int in_half) {
+    if (in_half > 0 && repeats(recomputation_, Recomputation::layernorm)) until_weight_ -= width_ * own_ * hidden();
+  }
+
+  [[nodiscard]] double hidden() const { return real_number(model_.hidden); }
+  [[nodiscard]] double streams() const { return real_number(model_.streams); }
+
+  /// Inputs of norms of the hidden state; the first one has all streams.
+  void norms(int count) {
+    for (int i = 0; i < count; ++i) norm(i == 0 ? streams() * hidden() : hidden());
+  }
   /// The input of a norm.
   void norm(double width) { until_input_ += width_ * own_ * width; }
   /// The input of a product, and the gradient of its output.
@@ -101,24 +122,47 @@ class KeptTensors {
     if (model_.dropout) until_input_ += own_ * hidden();
   }
 
-  void attention() {
-    norm(hidden());
-    const double query = real_number(model_.query_width()) / tensor_, key = real_number(model_.key_width()) / tensor_;
-    const double value = real_number(model_.value_width()) / tensor_;
-    const double context = real_number(model_.context_width()) / tensor_;
-    if (model_.latent) {
-      latent(*model_.latent, query, context);
+  void attention(bool is_cross = false) {
+    if (!kind_->attends) return;
+    norms(kind_->attention_norms);
+    drop_norm_output(is_cross ? 0 : kind_->attention_norms);
+    if (kind_->recurrence) return recurrence(*kind_->recurrence);
+    const double query = real_number(kind_->query_width()) / tensor_, key = real_number(kind_->key_width()) / tensor_;
+    const double value = real_number(kind_->value_width()) / tensor_;
+    const double context = real_number(kind_->context_width()) / tensor_;
+    if (kind_->latent) {
+      latent(*kind_->latent, query, context);
     } else {
-      product_ends(own_, hidden(), all_, query + key + value);
-      if (model_.query_key_norms) until_input_ += width_ * all_ * (query + key);
+      product_ends(own_, hidden(), all_, real_number(kind_->projected_width()) / tensor_);
+      if (kind_->query_key_norms) until_input_ += width_ * all_ * (query + (kind_->shares_keys ? 0 : key));
     }
-    if (model_.latent && repeats(recomputation_, Recomputation::mla_up_proj)) {
-      until_input_ += width_ * all_ * real_number(model_.latent->rotary_size);  // out of which keys come again
+    // The gate, and the context in front of it.
+    if (kind_->gate_width > 0) until_input_ += width_ * all_ * (real_number(kind_->gate_width) / tensor_ + context);
+    if (kind_->index)
+      until_input_ += width_ * own_ * real_number((kind_->index->heads + 1) * kind_->index->size + kind_->index->heads);
+    if (kind_->latent && repeats(recomputation_, Recomputation::mla_up_proj)) {
+      until_input_ += width_ * all_ * real_number(kind_->latent->rotary_size);  // out of which keys come again
     } else {
-      until_input_ += width_ * all_ * (query + key + value);
+      until_input_ += width_ * all_ * (query + (kind_->shares_keys ? 0 : key + value));
     }
     scores();
     product_ends(all_, context, own_, hidden());
+    residual_dropout();
+  }
+
+  /// The columns of the product in front and, behind the convolution, its channels; the state at the begin of each
+  /// chunk, in fp32; the output in front of its norm and behind it, where the output product reads it.
+  void recurrence(const Recurrence& sizes) {
+    const double columns = real_number(sizes.input_width() + (sizes.gate_rank > 0 ? sizes.value_width() : 0) +
+                                       (sizes.decay_rank > 0 ? sizes.key_width() : 0)) /
+                           tensor_;
+    const double value = real_number(sizes.value_width()) / tensor_;
+    product_ends(own_, hidden(), all_, columns);
+    until_input_ += width_ * all_ * columns;
+    if (sizes.convolution > 0) until_input_ += width_ * all_ * real_number(sizes.channels()) / tensor_;
+    until_input_ += 4 * all_ / real_number(sizes.chunk) * real_number(sizes.state()) / tensor_;
+    if (sizes.gated || sizes.norm_size > 0) until_input_ += width_ * all_ * value;
+    product_ends(all_, value, own_, hidden());
     residual_dropout();
   }
 
@@ -133,13 +177,14 @@ class KeptTensors {
       gradients_ += width_ * all_ * query;
     }
     norm(key_value_rank);
-    const double plain_and_value = real_number(model_.heads * sizes.plain_size) / tensor_ + context;
-    product_ends(own_, key_value_rank, all_, plain_and_value);
+    const double plain_and_value =
+        (sizes.shared_by_heads ? 0 : real_number(kind_->heads * sizes.plain_size) / tensor_ + context);
+    product_ends(sizes.shared_by_heads ? 0 : own_, key_value_rank, all_, plain_and_value);
     product_ends(own_, hidden(), own_, key_value_rank + real_number(sizes.rotary_size));
   }
 
   void scores() {
-    const double heads = real_number(model_.heads) / tensor_;
+    const double heads = real_number(kind_->heads) / tensor_;
     if (work_.flash_attention) {
       until_input_ += 4 * all_ * heads;  // logarithms of the sums of exponentials
     } else if (!repeats(recomputation_, Recomputation::core_attn)) {
@@ -152,20 +197,20 @@ class KeptTensors {
   /// The input of the layer, the outputs of attention and of the first, third, fifth and seventh product, and those of
   /// reduce-scatters (Recomputation::operators).
   void every_second_product() {
-    const double queries = real_number(model_.query_width()) / tensor_;
-    const double values = real_number(model_.value_width()) / tensor_;
-    const double context = real_number(model_.context_width()) / tensor_;
-    const double inner = real_number(model_.feed_forward) / tensor_;
+    const double queries = real_number(kind_->query_width()) / tensor_;
+    const double values = real_number(kind_->value_width()) / tensor_;
+    const double context = real_number(kind_->context_width()) / tensor_;
+    const double inner = real_number(kind_->feed_forward) / tensor_;
     norm(hidden());
     until_input_ += width_ * all_ * (queries + values + context + inner);
-    until_input_ += 4 * all_ * real_number(model_.heads) / tensor_;
-    if (model_.gated) until_input_ += width_ * all_ * hidden();  // what goes down, which nothing needs any more
+    until_input_ += 4 * all_ * real_number(kind_->heads) / tensor_;
+    if (kind_->gated) until_input_ += width_ * all_ * hidden();  // what goes down, which nothing needs any more
     if (work_.split.sequence_parallel) until_input_ += 2 * width_ * own_ * hidden();
   }
 
   /// What lies between the products of a feed-forward: gate, up and their product, or both ends of the activation.
   void feed_forward(double rows, double width, bool activates_again = false) {
-    const double inputs = model_.gated ? 2 : 1;
+    const double inputs = kind_->gated ? 2 : 1;
     until_input_ += width_ * rows * inputs * width;
     product_ends(activates_again ? 0 : rows, width, rows, inputs * width);
   }
@@ -175,8 +220,10 @@ class KeptTensors {
     until_weight_ += width_ * own_ * hidden();  // input of the router and of shared experts
     if (repeats(recomputation_, Recomputation::moe)) return;
     // Tokens as they arrive, and what the experts make of them, which the gradient of the router's weights needs.
-    product_ends(arrived, hidden(), arrived, hidden());
-    until_input_ += width_ * arrived * hidden();
+    const double ends = real_number(mixture.expert_width(model_.hidden));
+    if (mixture.latent > 0) product_ends(own_, ends, own_, ends);
+    product_ends(arrived, ends, arrived, ends);
+    until_input_ += width_ * arrived * ends;
     feed_forward(arrived, real_number(mixture.expert_feed_forward) / real_number(work_.split.expert_tensor),
                  repeats(recomputation_, Recomputation::moe_act));
     if (mixture.shared_feed_forward > 0 && !repeats(recomputation_, Recomputation::shared_experts)) {
@@ -186,6 +233,7 @@ class KeptTensors {
   }
 
   const TransformerModel& model_;
+  const TransformerLayer* kind_ = &model_;
   const MicroBatch& work_;
   double width_;  // bytes of an activation
   double all_;    // tokens of products

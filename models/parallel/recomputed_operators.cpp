@@ -52,7 +52,7 @@ std::vector<TransformerOperator> recomputed_operators(std::span<const Transforme
 }
 
 bool may_keep_operators(const TransformerModel& model) {
-  return !model.latent && !model.mixture && model.encoder_layers == 0;
+  return !model.latent && !model.mixture && !model.recurrence && model.kinds.empty() && model.encoder_layers == 0;
 }
 
 }  // namespace contend

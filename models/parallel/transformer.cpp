@@ -2,85 +2,15 @@
 
 #include "sim/complaints.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include <fmt/core.h>
 
 namespace contend {
 
 namespace {
-
-/// Parameters of a normalization of `width` numbers.
-std::int64_t norm_parameters(const TransformerModel& model, std::int64_t width) {
-  return model.norm == NormKind::layer ? 2 * width : width;
-}
-
-/// Adds normalizations of the hidden state, which every rank has whole.
-void add_norms(const TransformerModel& model, int count, ParameterSplit& split) {
-  split.whole += count * norm_parameters(model, model.hidden);
-  split.tensors += count * norm_parameters(model, 1);
-}
-
-ParameterSplit latent_attention(const TransformerModel& model, const LatentAttention& latent) {
-  const std::int64_t h = model.hidden;
-  ParameterSplit split;
-  // The products to the short vectors and their norms are whole on every rank; those from them are divided by heads.
-  if (latent.query_rank > 0) {
-    split.whole += h * latent.query_rank + norm_parameters(model, latent.query_rank);
-    split.divided += latent.query_rank * model.query_width();
-    split.tensors += 2 + norm_parameters(model, 1);
-  } else {
-    split.divided += h * model.query_width();
-    ++split.tensors;
-  }
-  split.whole += h * (latent.key_value_rank + latent.rotary_size) + norm_parameters(model, latent.key_value_rank);
-  split.divided += latent.key_value_rank * model.heads * (latent.plain_size + latent.value_size);
-  split.divided += model.context_width() * h;
-  split.tensors += 3 + norm_parameters(model, 1);
-  return split;
-}
-
-/// Self-attention, or attention to the encoder, which has the same shapes.
-ParameterSplit head_attention(const TransformerModel& model) {
-  const std::int64_t qkv_width = model.query_width() + model.key_width() + model.value_width();
-  ParameterSplit split;
-  split.divided = model.hidden * qkv_width + model.context_width() * model.hidden;
-  split.tensors = 4;
-  if (model.biases != ProductBiases::none) {
-    split.divided += qkv_width;
-    split.tensors += 3;
-  }
-  if (model.biases == ProductBiases::all) {
-    split.whole += model.hidden;
-    ++split.tensors;
-  }
-  if (model.query_key_norms) {
-    split.whole += 2 * model.head_size;
-    split.tensors += 2;
-  }
-  return split;
-}
-
-ParameterSplit dense_feed_forward(const TransformerModel& model, std::int64_t width) {
-  ParameterSplit split;
-  split.tensors = model.gated ? 3 : 2;
-  split.divided = split.tensors * model.hidden * width;
-  if (model.biases == ProductBiases::all) {
-    split.divided += (model.gated ? 2 : 1) * width;
-    split.whole += model.hidden;
-    split.tensors *= 2;
-  }
-  return split;
-}
-
-ParameterSplit mixture_feed_forward(const TransformerModel& model, const MixtureOfExperts& mixture) {
-  ParameterSplit split;
-  split.whole = model.hidden * mixture.experts + (mixture.router_bias ? mixture.experts : 0);
-  split.tensors = mixture.router_bias ? 2 : 1;
-  const ParameterSplit expert = dense_feed_forward(model, mixture.expert_feed_forward);
-  split.experts = mixture.experts * expert.total();
-  split.expert_tensors = mixture.experts * expert.tensors;
-  if (mixture.shared_feed_forward > 0) split += dense_feed_forward(model, mixture.shared_feed_forward);
-  return split;
-}
 
 class ModelCheck {
  public:
@@ -88,8 +18,8 @@ class ModelCheck {
 
   void run() {
     sizes();
-    if (model_.latent) latent(*model_.latent);
-    if (model_.mixture) mixture(*model_.mixture);
+    pattern();
+    for (std::size_t index = 0; index <= model_.kinds.size(); ++index) found_.collect([&] { check(index); });
     if (model_.encoder_layers > 0 && !model_.causal)
       found_.add("causal", "the decoder behind an encoder is causal, got false");
     found_.throw_if_any();
@@ -110,47 +40,110 @@ class ModelCheck {
     size("layers", model_.layers, 1, kMostLayers);
     size("encoder_layers", model_.encoder_layers, 0, kMostLayers);
     size("hidden", model_.hidden, 1);
-    size("heads", model_.heads, 1, kMostHeads);
     size("vocabulary", model_.vocabulary, 1);
     size("positions", model_.positions, 0);
     size("relative_buckets", model_.relative_buckets, 0);
     size("token_types", model_.token_types, 0);
     size("default_sequence", model_.default_sequence, 0);
     size("mtp_layers", model_.mtp_layers, 0, kMostLayers);
-    if (!model_.latent) {
-      size("head_size", model_.head_size, 1);
-      size("key_value_heads", model_.key_value_heads, 1);
-      if (model_.heads >= 1 && model_.key_value_heads >= 1 && model_.heads % model_.key_value_heads != 0)
-        found_.add("key_value_heads",
-                   fmt::format("expected a divisor of the {} heads, got {}", model_.heads, model_.key_value_heads));
-    }
-    const bool all_mixtures = model_.mixture && model_.mixture->dense_layers == 0;
-    size("feed_forward", model_.feed_forward, all_mixtures ? 0 : 1);
+    size("streams", model_.streams, 1, 64);
+    size("layer_inputs", model_.layer_inputs, 0);
+    size("layer_vocabulary", model_.layer_vocabulary, 0);
   }
 
-  void latent(const LatentAttention& sizes) {
+  void pattern() {
+    const auto known = [&](const char* key, const std::vector<std::uint16_t>& kinds) {
+      for (const std::uint16_t kind : kinds)
+        if (kind > model_.kinds.size())
+          return found_.add(key, fmt::format("expected kinds from 0 to {}, got {}", model_.kinds.size(), kind));
+    };
+    known("front", model_.front);
+    known("pattern", model_.pattern);
+    known("mtp_pattern", model_.mtp_pattern);
+    const auto first = static_cast<std::int64_t>(model_.front.size());
+    const std::int64_t behind = model_.layers - first;
+    if (model_.mixture && behind <= 0 && std::ranges::count(model_.front, 0) == 0)
+      found_.add("dense_layers",
+                 fmt::format("expected 0 to {}, so that a layer has experts, got {}", model_.layers - 1, first));
+    else if (behind < 0)
+      found_.add("front", fmt::format("expected at most the {} layers, got {}", model_.layers, first));
+    else if (const auto length = static_cast<std::int64_t>(model_.pattern.size()); length > 0 && behind % length != 0)
+      found_.add("pattern", fmt::format("{} kinds do not fill {} layers", length, behind),
+                 fmt::format("{} or {} layers behind the first {}", behind / length * length,
+                             (behind / length + 1) * length, first));
+  }
+
+  /// The faults of one kind, which another kind may have as well.
+  void check(std::size_t index) const {
+    ModelCheck one{model_};
+    one.kind(model_.kind(index));
+    one.found_.throw_if_any();
+  }
+
+  void kind(const TransformerLayer& kind) {
+    if (kind.has_attention()) attention(kind);
+    if (kind.attends && kind.recurrence) recurrence(*kind.recurrence);
+    size("feed_forward", kind.feed_forward, kind.mixture || kind.feed_forward_norms == 0 ? 0 : 1);
+    if (kind.mixture) mixture(*kind.mixture);
+  }
+
+  void attention(const TransformerLayer& kind) {
+    size("heads", kind.heads, 1, kMostHeads);
+    size("window", kind.window, 0);
+    size("chunk", kind.chunk, 0);
+    size("gate_width", kind.gate_width, 0);
+    if (kind.index) {
+      size("index.heads", kind.index->heads, 1, kMostHeads);
+      size("index.size", kind.index->size, 1);
+      size("index.top_k", kind.index->top_k, 1);
+    }
+    if (kind.latent) return latent(kind, *kind.latent);
+    size("head_size", kind.head_size, 1);
+    size("value_size", kind.value_size, 0);
+    size("key_value_heads", kind.key_value_heads, 1);
+    if (kind.heads >= 1 && kind.key_value_heads >= 1 && kind.heads % kind.key_value_heads != 0)
+      found_.add("key_value_heads",
+                 fmt::format("expected a divisor of the {} heads, got {}", kind.heads, kind.key_value_heads));
+  }
+
+  void latent(const TransformerLayer& kind, const LatentAttention& sizes) {
     size("query_rank", sizes.query_rank, 0);
     size("key_value_rank", sizes.key_value_rank, 1);
     size("plain_size", sizes.plain_size, 1);
     size("rotary_size", sizes.rotary_size, 1);
     size("value_size", sizes.value_size, 1);
-    if (model_.key_value_heads != model_.heads)
-      found_.add("key_value_heads", fmt::format("latent attention has as many as heads, {}; got {}", model_.heads,
-                                                model_.key_value_heads));
-    if (model_.biases != ProductBiases::none) found_.add("biases", "latent attention has no biases");
-    if (model_.query_key_norms) found_.add("query_key_norms", "latent attention has none");
+    if (kind.key_value_heads != kind.heads)
+      found_.add("key_value_heads",
+                 fmt::format("latent attention has as many as heads, {}; got {}", kind.heads, kind.key_value_heads));
+    if (sizes.output_groups < 0 || (sizes.output_groups > 0 && kind.heads % sizes.output_groups != 0))
+      found_.add("output_groups",
+                 fmt::format("expected a divisor of the {} heads, got {}", kind.heads, sizes.output_groups));
+    if (has(kind.biases, ProductBiases::qkv | ProductBiases::output))
+      found_.add("biases", "latent attention has no biases");
+    if (kind.query_key_norms) found_.add("query_key_norms", "latent attention has none");
     if (model_.encoder_layers > 0) found_.add("encoder_layers", "latent attention needs a model of one stack");
+  }
+
+  void recurrence(const Recurrence& sizes) {
+    size("recurrence.heads", sizes.heads, 1, kMostHeads);
+    size("recurrence.head_size", sizes.head_size, 1);
+    size("recurrence.key_heads", sizes.key_heads, 1, kMostHeads);
+    size("recurrence.key_size", sizes.key_size, 1);
+    size("recurrence.chunk", sizes.chunk, 1);
+    if (sizes.heads >= 1 && sizes.key_heads >= 1 && sizes.heads % sizes.key_heads != 0)
+      found_.add("recurrence.key_heads",
+                 fmt::format("expected a divisor of the {} heads, got {}", sizes.heads, sizes.key_heads));
+    if (model_.encoder_layers > 0) found_.add("encoder_layers", "a recurrence needs a model of one stack");
   }
 
   void mixture(const MixtureOfExperts& sizes) {
     size("experts", sizes.experts, 1, kMostHeads);
     size("expert_feed_forward", sizes.expert_feed_forward, 1);
     size("shared_feed_forward", sizes.shared_feed_forward, 0);
+    size("latent", sizes.latent, 0);
+    size("scales", sizes.scales, 0);
     if (sizes.top_k < 1 || sizes.top_k > sizes.experts)
       found_.add("top_k", fmt::format("expected 1 to {}, the number of experts, got {}", sizes.experts, sizes.top_k));
-    if (sizes.dense_layers < 0 || sizes.dense_layers >= model_.layers)
-      found_.add("dense_layers", fmt::format("expected 0 to {}, so that a layer has experts, got {}", model_.layers - 1,
-                                             sizes.dense_layers));
     if (sizes.groups < 1 || sizes.experts % sizes.groups != 0)
       found_.add("groups", fmt::format("expected a divisor of the {} experts, got {}", sizes.experts, sizes.groups));
     if (sizes.groups_used < 1 || sizes.groups_used > sizes.groups)
@@ -160,26 +153,46 @@ class ModelCheck {
       found_.add("top_k", fmt::format("{} of the groups, of {} experts each, can't give {} experts to a token",
                                       sizes.groups_used, sizes.experts / sizes.groups, sizes.top_k));
     if (model_.encoder_layers > 0) found_.add("encoder_layers", "a mixture of experts needs a model of one stack");
+    if (!model_.mixture)
+      found_.add("experts", "the usual kind of layer has experts if any has");
+    else if ((sizes.experts != model_.mixture->experts || sizes.top_k != model_.mixture->top_k))
+      found_.add("experts", "all mixtures of a model have equally many experts, and equally many for a token");
   }
 
-  /// In doubles, which don't overflow, that every count fits 64 bits.
+  /// In doubles, which don't overflow, what a layer of this kind has at most.
+  [[nodiscard]] double layer(const TransformerLayer& kind) const {
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double h = real(model_.hidden), a = real(kind.heads);
+    double attention = h * 4 * a * real(std::max(kind.head_size, kind.value_size));
+    if (kind.latent) {
+      const LatentAttention& l = *kind.latent;
+      const double q = real(l.query_rank), kv = real(l.key_value_rank), size = real(l.query_size() + l.value_size);
+      attention = (h + q + kv) * (a * size + q + kv + size) * 2 + real(l.output_rank) * (a * size + h * a);
+    }
+    if (kind.recurrence) {
+      const Recurrence& r = *kind.recurrence;
+      const double values = real(r.heads) * real(r.head_size), keys = real(r.key_heads) * real(r.key_size);
+      attention = (h + real(r.step_rank + r.convolution)) * (4 * values + 4 * keys + real(r.heads) * 4) +
+                  values * real(r.key_size) * 4;
+    }
+    if (kind.index) attention += (h + real(model_.vocabulary)) * real(kind.index->heads) * real(kind.index->size);
+    double width = real(kind.feed_forward) + real(kind.gate_width);
+    if (kind.mixture)
+      width += real(kind.mixture->experts) * (1 + real(kind.mixture->expert_feed_forward)) +
+               real(kind.mixture->shared_feed_forward) + real(kind.mixture->latent);
+    return 2 * attention + 4 * h * width + 2 * h * h + 16 * h;
+  }
+
   void count() {
     const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-    const double h = real(model_.hidden), a = real(model_.heads);
-    double attention = h * 4 * a * real(model_.head_size);
-    if (model_.latent) {
-      const LatentAttention& l = *model_.latent;
-      const double q = real(l.query_rank), kv = real(l.key_value_rank), size = real(l.query_size() + l.value_size);
-      attention = (h + q + kv) * (a * size + q + kv + size) * 2;
-    }
-    double width = real(model_.feed_forward);
-    if (model_.mixture)
-      width += real(model_.mixture->experts) * (1 + real(model_.mixture->expert_feed_forward)) +
-               real(model_.mixture->shared_feed_forward);
-    const double layer = 2 * attention + 4 * h * width + 2 * h * h + 16 * h;
+    const double h = real(model_.hidden);
+    double most = 0;
+    for (std::size_t index = 0; index <= model_.kinds.size(); ++index) most = std::max(most, layer(model_.kind(index)));
+    const double rows = real(model_.layer_inputs) * (real(model_.layer_vocabulary) + 4 * h);
+    const double streams = real(model_.streams - 1) * h * 64 * 64;
     const double tables = h * (2 * real(model_.vocabulary) + real(model_.positions) + real(model_.token_types) + h + 8);
-    const double total =
-        layer * real(model_.all_layers() + model_.mtp_layers) + tables + 2 * a * real(model_.relative_buckets);
+    const double total = (most + rows + streams) * real(model_.all_layers() + model_.mtp_layers) + tables +
+                         2 * real(model_.heads) * real(model_.relative_buckets);
     if (total > 0x1p62) found_.add("hidden", fmt::format("the sizes give {:.3g} parameters, more than 2^62", total));
   }
 
@@ -187,96 +200,81 @@ class ModelCheck {
   Complaints found_;
 };
 
+/// The shortest list that repeats up to the last layer, behind as few layers as that leaves; a list that is used once
+/// only is no pattern.
+void split_pattern(const std::vector<std::uint16_t>& order, TransformerModel& model) {
+  const std::size_t count = order.size();
+  std::size_t best_length = 0, best_front = count;
+  constexpr std::size_t kLongest = 64;
+  for (std::size_t length = 1; length <= std::min(count / 2, kLongest); ++length) {
+    std::size_t first = count - length;  // from here on the list repeats
+    while (first > 0 && order[first - 1] == order[first - 1 + length]) --first;
+    const std::size_t front = first + (count - first) % length;
+    if (front + length >= best_front + best_length || count - front < 2 * length) continue;
+    best_length = length;
+    best_front = front;
+  }
+  const auto from = [&](std::size_t index) { return order.begin() + static_cast<std::ptrdiff_t>(index); };
+  model.front.assign(order.begin(), from(best_front));
+  model.pattern.assign(from(best_front), from(best_front + best_length));
+  if (model.pattern == std::vector<std::uint16_t>{0}) model.pattern.clear();
+}
+
 }  // namespace
 
 void validate(const TransformerModel& model) {
   ModelCheck{model}.run();
 }
 
-ParameterSplit layer_parameters(const TransformerModel& model, std::int64_t layer) {
-  ParameterSplit split = model.latent ? latent_attention(model, *model.latent) : head_attention(model);
-  const bool cross = model.has_cross_attention(layer);
-  if (cross) split += head_attention(model);
-  split += model.is_mixture(layer) ? mixture_feed_forward(model, *model.mixture)
-                                   : dense_feed_forward(model, model.feed_forward);
-  const bool ends_encoder = layer + 1 == model.encoder_layers && model.final_norm;
-  add_norms(model, (cross ? 3 : 2) + (ends_encoder ? 1 : 0), split);
-  if ((layer == 0 || layer == model.encoder_layers) && model.relative_buckets > 0) {
-    split.divided += model.relative_buckets * model.heads;
-    ++split.tensors;
-  }
-  return split;
+std::vector<std::uint16_t> TransformerModel::module_kinds() const {
+  if (!mtp_pattern.empty()) return mtp_pattern;
+  return {static_cast<std::uint16_t>(kind_index(all_layers() - 1))};
 }
 
-ParameterSplit embedding_parameters(const TransformerModel& model) {
-  ParameterSplit split;
-  split.divided = model.vocabulary * model.hidden;
-  split.whole = (model.positions + model.token_types) * model.hidden;
-  split.tensors = 1 + (model.positions > 0 ? 1 : 0) + (model.token_types > 0 ? 1 : 0);
-  if (model.embedding_norm) add_norms(model, 1, split);
-  return split;
+void put_dense_in_front(TransformerModel& model, std::int64_t count) {
+  model.pattern.clear();
+  model.kinds.clear();
+  model.front.assign(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)), 1);
+  if (count <= 0) return;
+  TransformerLayer dense = model;
+  dense.mixture.reset();
+  model.kinds.push_back(std::move(dense));
 }
 
-ParameterSplit head_parameters(const TransformerModel& model) {
-  ParameterSplit split;
-  if (model.head == OutputHead::untied) {
-    split.divided = model.vocabulary * model.hidden;
-    split.tensors = 1;
-  }
-  if (model.final_norm) add_norms(model, 1, split);
-  if (model.pooler) {
-    split.whole += model.hidden * model.hidden + model.hidden;
-    split.tensors += 2;
-  }
-  return split;
-}
-
-ParameterSplit mtp_parameters(const TransformerModel& model) {
-  ParameterSplit split = layer_parameters(model, model.all_layers() - 1);
-  split.divided += 2 * model.hidden * model.hidden;
-  ++split.tensors;
-  add_norms(model, 3, split);
-  return split;
-}
-
-std::int64_t tied_elements(const TransformerModel& model) {
-  return model.head == OutputHead::tied ? model.vocabulary * model.hidden : 0;
-}
-
-std::int64_t parameters(const TransformerModel& model) {
-  ParameterSplit split = embedding_parameters(model);
-  split += head_parameters(model);
-  for (std::int64_t i = 0; i < model.all_layers(); ++i) split += layer_parameters(model, i);
-  return split.total();
-}
-
-std::int64_t active_parameters(const TransformerModel& model) {
-  std::int64_t active = parameters(model);
-  if (model.mixture) {
-    const MixtureOfExperts& mixture = *model.mixture;
-    const std::int64_t idle =
-        (mixture.experts - mixture.top_k) * dense_feed_forward(model, mixture.expert_feed_forward).total();
-    const std::int64_t biases = mixture.router_bias ? mixture.experts : 0;
-    active -= (model.layers - mixture.dense_layers) * (idle + biases);
-  }
-  return active;
-}
-
-ParameterSplit stage_parameters(const TransformerModel& model, const LayerRange& stage) {
-  ParameterSplit split;
-  if (stage.embedding) split += embedding_parameters(model);
-  for (std::int64_t i = stage.first; i < stage.last; ++i) split += layer_parameters(model, i);
-  if (stage.head) {
-    split += head_parameters(model);
-    for (std::int64_t i = 0; i < model.mtp_layers; ++i) split += mtp_parameters(model);
-    // The head of a model with multi-token prediction needs the embedding as well; a stage has it once.
-    const std::int64_t again = model.mtp_layers > 0 ? model.vocabulary * model.hidden : tied_elements(model);
-    if (!stage.embedding && again > 0) {
-      split.divided += again;
-      ++split.tensors;
+void set_layers(TransformerModel& model, const std::vector<TransformerLayer>& each) {
+  constexpr std::size_t kMostKinds = 1000;
+  std::vector<TransformerLayer> kinds;
+  std::vector<std::size_t> counts;
+  std::vector<std::uint16_t> order;
+  for (const TransformerLayer& kind : each) {
+    const bool as_before = !order.empty() && kinds[order.back()] == kind;
+    const auto found = as_before ? kinds.begin() + order.back() : std::ranges::find(kinds, kind);
+    const auto index = static_cast<std::size_t>(found - kinds.begin());
+    if (found == kinds.end()) {
+      if (kinds.size() == kMostKinds)
+        throw InputError{Complaint{
+            .key = "layers", .reason = fmt::format("expected at most {} kinds of layers", kMostKinds), .hint = ""}};
+      kinds.push_back(kind);
+      counts.push_back(0);
     }
+    ++counts[index];
+    order.push_back(static_cast<std::uint16_t>(index));
   }
-  return split;
+  const auto weight = [&](std::size_t index) { return std::pair{kinds[index].mixture.has_value(), counts[index]}; };
+  std::size_t usual = 0;
+  for (std::size_t index = 1; index < kinds.size(); ++index)
+    if (weight(index) > weight(usual)) usual = index;
+  static_cast<TransformerLayer&>(model) = kinds[usual];
+  std::swap(kinds.front(), kinds[usual]);
+  for (std::uint16_t& index : order) {
+    if (index == usual)
+      index = 0;
+    else if (index == 0)
+      index = static_cast<std::uint16_t>(usual);
+  }
+  kinds.erase(kinds.begin());
+  model.kinds = std::move(kinds);
+  split_pattern(order, model);
 }
 
 }  // namespace contend

@@ -1,26 +1,18 @@
 #pragma once
 // A transformer described by its hyperparameters, and its exact numbers of parameters.
 //
-// Sources: Vaswani et al. (arXiv 1706.03762) for the layer; Ainslie et al. (arXiv 2305.13245) for grouped queries;
-// Shazeer (arXiv 2002.05202) for gated feed-forwards; DeepSeek-V2 (arXiv 2405.04434, section 2) for latent attention
-// and node-limited routing; DeepSeek-V3 (arXiv 2412.19437, section 2) for selection biases and multi-token prediction;
-// Raffel et al. (arXiv 1910.10683, section 2.1) for the encoder-decoder with relative positions.
+// Sources: Vaswani et al. (arXiv 1706.03762) for the layer; DeepSeek-V3 (arXiv 2412.19437, section 2) for multi-token
+// prediction; Raffel et al. (arXiv 1910.10683, section 2.1) for the encoder-decoder with relative positions; Zhu et al.
+// (arXiv 2409.19606) for hyper-connections. layer_kind.hpp has the sources of the kinds of layers.
 
+#include "models/parallel/layer_kind.hpp"
+
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace contend {
-
-/// The normalization of a vector of n numbers: RMS has n parameters, layer normalization 2 n.
-enum class NormKind : std::uint8_t { rms, layer };
-
-/// Which products of a layer have biases.
-enum class ProductBiases : std::uint8_t {
-  none,
-  qkv,  ///< the projections to queries, keys and values only
-  all,
-};
 
 /// What maps the last layer to the vocabulary.
 enum class OutputHead : std::uint8_t {
@@ -29,82 +21,81 @@ enum class OutputHead : std::uint8_t {
   untied,  ///< a matrix of its own
 };
 
-/// Multi-head latent attention: keys and values come from one short vector a token. All sizes >= 1 but query_rank.
-struct LatentAttention {
-  std::int64_t query_rank = 0;      ///< of the short vector of the queries; 0: queries come from the hidden state
-  std::int64_t key_value_rank = 0;  ///< of the short vector of keys and values
-  std::int64_t plain_size = 0;      ///< of a query or key head, the part without positions
-  std::int64_t rotary_size = 0;     ///< of a query head, the part with positions; all key heads share theirs
-  std::int64_t value_size = 0;      ///< of a value head
-
-  [[nodiscard]] std::int64_t query_size() const { return plain_size + rotary_size; }
-};
-
-/// The feed-forwards of a mixture of experts. Every expert has the shape of the dense feed-forward but its own width.
-struct MixtureOfExperts {
-  std::int64_t experts = 0;              ///< routed ones in a layer, >= 1
-  std::int64_t top_k = 0;                ///< routed experts of a token, 1 to experts
-  std::int64_t expert_feed_forward = 0;  ///< width of one routed expert, >= 1
-  std::int64_t shared_feed_forward = 0;  ///< width of all shared experts together; 0: none
-  std::int64_t dense_layers = 0;         ///< the first layers, which have a dense feed-forward instead
-  bool router_bias = false;              ///< one number an expert that shifts the selection only (DeepSeek-V3)
-  std::int64_t groups = 1;               ///< into which the experts are divided; divides experts
-  std::int64_t groups_used = 1;          ///< from which the experts of one token come, 1 to groups
-};
+struct Tower;
 
 /// A transformer. The layers are those of the encoder, if there is one, and then those of the decoder; an index of a
-/// layer counts through both.
-struct TransformerModel {
+/// layer counts through both. What it has of TransformerLayer is its usual kind of layer, kind 0, which has the experts
+/// if the model has some; an encoder has this kind only.
+struct TransformerModel : TransformerLayer {
   std::string name;
-  std::string source;                ///< the paper or file that gives the sizes
-  std::int64_t layers = 0;           ///< of the decoder, or of the only stack; >= 1
-  std::int64_t encoder_layers = 0;   ///< of the encoder whose output the decoder attends to; 0: only one stack
-  std::int64_t hidden = 0;           ///< >= 1
-  std::int64_t heads = 0;            ///< of the queries, >= 1
-  std::int64_t key_value_heads = 0;  ///< divides heads; latent attention has as many as heads
-  std::int64_t head_size = 0;        ///< of queries, keys and values; not used by latent attention
-  std::int64_t feed_forward = 0;     ///< width of the dense feed-forward; 0 only if all layers are mixtures
-  bool gated = false;                ///< the feed-forward has three matrices instead of two
-  NormKind norm = NormKind::layer;   ///< two a layer, three in a decoder layer beside an encoder
-  ProductBiases biases = ProductBiases::none;
-  std::int64_t vocabulary = 0;  ///< rows of the embedding, with any padding that the source has; >= 1
+  std::string source;                     ///< the paper or file that gives the sizes
+  std::int64_t layers = 0;                ///< of the decoder, or of the only stack; >= 1
+  std::int64_t encoder_layers = 0;        ///< of the encoder whose output the decoder attends to; 0: only one stack
+  std::int64_t hidden = 0;                ///< >= 1
+  NormKind norm = NormKind::layer;        ///< of all normalizations
+  std::vector<TransformerLayer> kinds{};  ///< kinds 1, 2, ...
+  std::vector<std::uint16_t> front{};     ///< the kinds of the first layers of the decoder, one by one
+  std::vector<std::uint16_t> pattern{};   ///< those of the layers behind them, which repeat; empty: all are kind 0
+  std::int64_t vocabulary = 0;            ///< rows of the embedding, with any padding that the source has; >= 1
   OutputHead head = OutputHead::untied;
+  bool head_bias = false;             ///< a number a row of the vocabulary behind the head
   std::int64_t positions = 0;         ///< rows of a learned table of positions; 0: rotary or relative positions
   std::int64_t relative_buckets = 0;  ///< of relative positions: a table [buckets, heads] in each stack; 0: none
   std::int64_t token_types = 0;       ///< rows of a table of token types (BERT)
   bool embedding_norm = false;        ///< a normalization behind the embedding (BERT)
   bool final_norm = true;             ///< a normalization behind each stack; false if each sublayer ends with one
   bool pooler = false;                ///< a square product with bias on the first token (BERT)
-  bool query_key_norms = false;       ///< an RMS normalization of each query head and of each key head (Qwen3)
   bool causal = true;                 ///< a token attends to earlier ones only; the encoder of two stacks never is
   bool dropout = false;               ///< the published training drops residuals and attention weights
   std::int64_t default_sequence = 0;  ///< tokens of a sequence in the published training; 0: unknown
   std::int64_t mtp_layers = 0;        ///< modules of multi-token prediction behind the last layer
-  std::optional<LatentAttention> latent{};
-  std::optional<MixtureOfExperts> mixture{};
+  std::vector<std::uint16_t> mtp_pattern{};  ///< the kinds of a module's layers; empty: one like the last layer
+  std::int64_t streams = 1;           ///< copies of the hidden state that hyper-connections mix; 1: a plain residual
+  std::int64_t layer_inputs = 0;      ///< width of a second embedding, of which each layer gets its own part; 0: none
+  std::int64_t layer_vocabulary = 0;  ///< rows of that embedding
+  std::vector<Tower> towers{};        ///< of images or sound, whose output takes the place of tokens
 
   [[nodiscard]] std::int64_t all_layers() const { return encoder_layers + layers; }
   [[nodiscard]] bool is_encoder(std::int64_t layer) const { return layer < encoder_layers; }
   /// True if the layer attends to the output of the encoder, too.
   [[nodiscard]] bool has_cross_attention(std::int64_t layer) const { return encoder_layers > 0 && !is_encoder(layer); }
-  [[nodiscard]] bool is_mixture(std::int64_t layer) const { return mixture && layer >= mixture->dense_layers; }
   [[nodiscard]] bool is_causal(std::int64_t layer) const { return causal && !is_encoder(layer); }
-  /// Width of all query heads, of all key heads, of all value heads together.
-  [[nodiscard]] std::int64_t query_width() const { return heads * (latent ? latent->query_size() : head_size); }
-  [[nodiscard]] std::int64_t key_width() const {
-    return latent ? heads * latent->query_size() : key_value_heads * head_size;
+  /// The kind of a layer, by its number.
+  [[nodiscard]] std::size_t kind_index(std::int64_t layer) const {
+    if (is_encoder(layer)) return 0;
+    const auto place = static_cast<std::size_t>(layer - encoder_layers);
+    if (place < front.size()) return front[place];
+    return pattern.empty() ? 0 : pattern[(place - front.size()) % pattern.size()];
   }
-  [[nodiscard]] std::int64_t value_width() const {
-    return latent ? heads * latent->value_size : key_value_heads * head_size;
+  [[nodiscard]] const TransformerLayer& kind(std::size_t number) const {
+    if (number == 0) return *this;
+    return kinds[number - 1];
   }
-  /// Width of what attention gives to its output projection.
-  [[nodiscard]] std::int64_t context_width() const { return heads * (latent ? latent->value_size : head_size); }
+  [[nodiscard]] const TransformerLayer& kind_of(std::int64_t layer) const { return kind(kind_index(layer)); }
+  [[nodiscard]] bool is_mixture(std::int64_t layer) const { return kind_of(layer).mixture.has_value(); }
+  /// The kinds of the layers of a module of multi-token prediction.
+  [[nodiscard]] std::vector<std::uint16_t> module_kinds() const;
 };
 
+/// A model of its own that makes vectors of the hidden size out of images or sound.
+struct Tower {
+  std::string name;           ///< `vision` or `audio`
+  TransformerModel stack;     ///< its layers; it has no tokens
+  std::int64_t outside = 0;   ///< parameters in front of its layers and behind them
+  std::int64_t products = 0;  ///< multiply-adds in front and behind, for each of its positions
+};
+
+/// Lays so many layers with a dense feed-forward in front, which are otherwise of the usual kind, and all others have
+/// this kind.
+void put_dense_in_front(TransformerModel& model, std::int64_t count);
+/// Gives each layer of the decoder its kind: the usual one is the most frequent kind, of those with experts if there
+/// are some. `each` is not empty. Throws InputError for more than 1,000 kinds.
+void set_layers(TransformerModel& model, const std::vector<TransformerLayer>& each);
+
 /// Checks a model. Throws InputError with every fault: a size that is missing, negative or above 2^32 (heads and
-/// experts: 2^20; layers of each kind: 100,000), more parameters than 2^62, key and value heads that don't divide the
-/// heads, experts a token above the experts, groups that don't divide them, a mixture in an encoder-decoder, a decoder
-/// that is no decoder but has an encoder.
+/// experts: 2^20; layers: 100,000), more parameters than 2^62, key and value heads that don't divide the heads, experts
+/// a token above the experts, groups that don't divide them, a mixture in an encoder-decoder, a decoder that is no
+/// decoder but has an encoder, a pattern that does not fill the layers.
 void validate(const TransformerModel& model);
 
 /// Parameters of one part of a layer by how tensor parallelism stores them (Megatron-LM, arXiv 1909.08053, section 3).
@@ -130,19 +121,24 @@ struct ParameterSplit {
 /// The parameters of layer `layer` (0 to all_layers() - 1). The first layer of a stack has the table of relative
 /// positions, the last layer of an encoder the normalization behind it. The model is valid here and below.
 [[nodiscard]] ParameterSplit layer_parameters(const TransformerModel& model, std::int64_t layer);
+/// Those of a layer of this kind, which is no end of a stack and has no attention to an encoder.
+[[nodiscard]] ParameterSplit kind_parameters(const TransformerModel& model, const TransformerLayer& kind);
 /// Those in front of the first layer: tables of tokens, positions and types, and the normalization behind them.
 [[nodiscard]] ParameterSplit embedding_parameters(const TransformerModel& model);
 /// Those behind the last layer: the final normalization, the pooler, and the matrix of the head if it is not tied.
 [[nodiscard]] ParameterSplit head_parameters(const TransformerModel& model);
-/// Those of one module of multi-token prediction: a layer like the last one, a product of 2 hidden x hidden, and three
+/// Those of one module of multi-token prediction: its layers (mtp_pattern), a product of 2 hidden x hidden, and three
 /// normalizations. It shares embedding and head with the model.
 [[nodiscard]] ParameterSplit mtp_parameters(const TransformerModel& model);
 /// Elements of the matrix that both ends of a tied model need: each stage of a pipeline that has only one of the ends
 /// stores it, and the two copies' gradients are added up. 0 if the head is not tied.
 [[nodiscard]] std::int64_t tied_elements(const TransformerModel& model);
 
-/// Parameters of the whole model, each counted once, without the modules of multi-token prediction.
+/// Parameters of the whole model, each counted once, without the modules of multi-token prediction and without
+/// towers.
 [[nodiscard]] std::int64_t parameters(const TransformerModel& model);
+/// Parameters of a tower.
+[[nodiscard]] std::int64_t parameters(const Tower& tower);
 /// Parameters that take part in the pass of one token: without the experts that it is not sent to, and without
 /// selection biases, which no value passes through. Embeddings and head count.
 [[nodiscard]] std::int64_t active_parameters(const TransformerModel& model);

@@ -62,7 +62,7 @@ void set(TransformerModel& model, std::string_view word, std::string_view value)
   } else if (word == "mixture") {
     const auto n = whole_numbers(value, 8);
     model.mixture = MixtureOfExperts{
-        n[0], n[1], n[2], n[3], n[4], n[5] != 0, std::max<std::int64_t>(n[6], 1), std::max<std::int64_t>(n[7], 1)};
+        n[0], n[1], n[2], n[3], n[5] != 0, std::max<std::int64_t>(n[6], 1), std::max<std::int64_t>(n[7], 1)};
   } else if (word == "latent") {
     const auto n = whole_numbers(value, 5);
     model.latent = LatentAttention{n[0], n[1], n[2], n[3], n[4]};
@@ -74,17 +74,18 @@ void set(TransformerModel& model, std::string_view word, std::string_view value)
 }
 
 /// `llama-3-8b 32 4096 32 8 14336`
-TransformerModel sized(TransformerModel model, std::string_view line, bool has_encoder) {
+TransformerModel sized(TransformerModel model, std::string_view line, const TextEntry& family) {
   model.name = take_field(line, ' ');
   const std::size_t given = numbers_in(line).size();
   const auto n = whole_numbers(line, 6);
   model.layers = n[0];
-  model.encoder_layers = has_encoder ? n[0] : 0;
+  model.encoder_layers = family.has("encoder") ? n[0] : 0;
   model.hidden = n[1];
   model.heads = n[2];
   model.key_value_heads = given > 3 ? n[3] : n[2];
   model.feed_forward = given > 4 ? n[4] : 4 * n[1];
   model.head_size = given > 5 ? n[5] : n[1] / n[2];
+  if (model.mixture) put_dense_in_front(model, whole_numbers(family.text("mixture"), 8)[4]);
   return model;
 }
 
@@ -95,7 +96,7 @@ std::vector<TransformerModel> read_transformers() {
     usual.source = family.text("source");
     for (const auto& [word, value] : family.lines) {
       if (word == "model")
-        models.push_back(sized(usual, value, family.has("encoder")));
+        models.push_back(sized(usual, value, family));
       else if (word != "source" && word != "encoder")
         set(usual, word, value);
     }

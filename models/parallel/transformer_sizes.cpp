@@ -19,6 +19,24 @@ TransformerModel base_of(const TransformerSizes& sizes) {
   return model;
 }
 
+void take(std::int64_t& size, std::int64_t given) {
+  if (given > 0) size = given;
+}
+
+/// The sizes of attention and of the dense feed-forward.
+void take_sizes(const TransformerSizes& sizes, std::int64_t hidden, TransformerLayer& kind) {
+  take(kind.heads, sizes.heads);
+  if (sizes.like.empty() && sizes.heads > 0) {
+    kind.key_value_heads = sizes.heads;
+    kind.head_size = hidden / sizes.heads;
+  }
+  if (kind.latent) kind.key_value_heads = kind.heads;
+  take(kind.key_value_heads, sizes.key_value_heads);
+  take(kind.head_size, sizes.head_size);
+  take(kind.feed_forward, sizes.feed_forward);
+  if (sizes.gated) kind.gated = *sizes.gated;
+}
+
 /// What a catalogue model gives besides its sizes can't be had with another kind of attention.
 void check_heads(const TransformerSizes& sizes, const TransformerModel& model, Complaints& found) {
   if (model.latent && (sizes.key_value_heads > 0 || sizes.head_size > 0))
@@ -32,9 +50,6 @@ void check_heads(const TransformerSizes& sizes, const TransformerModel& model, C
 
 TransformerModel transformer_of(const TransformerSizes& sizes, std::string name) {
   TransformerModel model = base_of(sizes);
-  const auto take = [](std::int64_t& size, std::int64_t given) {
-    if (given > 0) size = given;
-  };
   model.name = std::move(name);
   model.source = "the scenario";
   take(model.layers, sizes.layers);
@@ -46,19 +61,13 @@ TransformerModel transformer_of(const TransformerSizes& sizes, std::string name)
                        sizes.dense_layers.value_or(0) > 0))
     found.add("experts", "is missing beside sizes of experts", "the number of experts in a layer");
   found.throw_if_any();
-  take(model.heads, sizes.heads);
-  if (sizes.like.empty() && sizes.heads > 0) {
-    model.key_value_heads = sizes.heads;
-    model.head_size = model.hidden / sizes.heads;
-  }
-  if (model.latent) model.key_value_heads = model.heads;
-  take(model.key_value_heads, sizes.key_value_heads);
-  take(model.head_size, sizes.head_size);
-  take(model.feed_forward, sizes.feed_forward);
+  if (sizes.dense_layers.value_or(0) < 0) found.add("dense_layers", "expected 0 or more");
+  found.throw_if_any();
   take(model.vocabulary, sizes.vocabulary);
-  if (sizes.gated) model.gated = *sizes.gated;
   if (sizes.norm) model.norm = *sizes.norm;
   if (sizes.tied) model.head = *sizes.tied ? OutputHead::tied : OutputHead::untied;
+  const auto dense = static_cast<std::int64_t>(model.front.size());
+  take_sizes(sizes, model.hidden, model);
   if (has_experts) {
     if (!model.mixture) model.mixture.emplace().expert_feed_forward = sizes.feed_forward;
     MixtureOfExperts& mixture = *model.mixture;
@@ -66,7 +75,7 @@ TransformerModel transformer_of(const TransformerSizes& sizes, std::string name)
     take(mixture.top_k, sizes.top_k);
     take(mixture.expert_feed_forward, sizes.expert_feed_forward);
     take(mixture.shared_feed_forward, sizes.shared_feed_forward);
-    if (sizes.dense_layers) mixture.dense_layers = *sizes.dense_layers;
+    put_dense_in_front(model, sizes.dense_layers.value_or(dense));
   }
   validate(model);
   return model;

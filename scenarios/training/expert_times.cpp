@@ -14,7 +14,8 @@ namespace contend {
 ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>& sends) {
   const LayerSplit& split = work_.split;
   const auto bytes_of = [&](double tokens) {
-    return Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
+    return Bytes{static_cast<std::int64_t>(tokens) * model_.mixture->expert_width(model_.hidden) *
+                 activation_bytes(work_.type)};
   };
   const double tokens = static_cast<double>(work_.tokens()) * work_.expert_imbalance / pieces;
   const Bytes copies = bytes_of(tokens * copies_of_token());

@@ -120,7 +120,7 @@ void UnitTimes::check_servers_of_experts() const {
 
 TimedUnit UnitTimes::layer(std::int64_t index) {
   const auto [known, is_new] =
-      layers_.try_emplace({model_.is_mixture(index), model_.is_causal(index), model_.has_cross_attention(index)});
+      layers_.try_emplace({model_.kind_index(index), model_.is_causal(index), model_.has_cross_attention(index)});
   if (is_new) known->second = timed_layer(index);
   return known->second;
 }
@@ -339,8 +339,8 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
 /// Attention whose keys come in blocks, a kernel for each of them and a sum behind each but the first. A causal mask
 /// costs every rank as much, as each has a piece from the begin of the sequence and one from its end.
 OperatorTimes UnitTimes::in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const {
-  const std::int64_t width = model_.context_width() / work_.split.tensor;
-  const std::int64_t key_width = (model_.key_width() + model_.value_width()) / work_.split.tensor;
+  const std::int64_t width = kind_->context_width() / work_.split.tensor;
+  const std::int64_t key_width = (kind_->key_width() + kind_->value_width()) / work_.split.tensor;
   return in_blocks(attention, blocks, merge_of_attention(work_, width, key_width));
 }
 
@@ -359,7 +359,7 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   std::vector<TransformerOperator> core;
   for (const TransformerOperator& each : operators)
     if (each.part == LayerPart::core_attention) core.push_back(each);
-  const Bytes block{work_.context_tokens() * (model_.key_width() + model_.value_width()) / work_.split.tensor *
+  const Bytes block{work_.context_tokens() * (kind_->key_width() + kind_->value_width()) / work_.split.tensor *
                     activation_bytes(work_.type)};
   const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
   const ContextExchange exchange = entry_.parallel->context_exchange;
@@ -389,8 +389,8 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
     return Bytes{work_.context_tokens() * width / work_.split.tensor * each};
   };
   const Bytes outputs =
-      bytes_of(model_.context_width(), activation_bytes(work_.type)) + bytes_of(model_.heads, kFloatBytes);
-  const Bytes larger = std::max(bytes_of(model_.query_width(), activation_bytes(work_.type)), outputs);
+      bytes_of(kind_->context_width(), activation_bytes(work_.type)) + bytes_of(kind_->heads, kFloatBytes);
+  const Bytes larger = std::max(bytes_of(kind_->query_width(), activation_bytes(work_.type)), outputs);
   added.forward = step(larger, attention.forward) * (degree - 1) + groups_.to_next(ring, outputs);
   added.forward_sent = round(larger, attention.forward);
   added.forward_sent.push_back(
@@ -405,8 +405,8 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
 UnitTimes::Added UnitTimes::gathered_ring(const std::vector<TransformerOperator>& attention, const RankGroups& ring) {
   constexpr int kFloatBytes = 4;
   const std::int64_t degree = work_.split.context, tokens = work_.context_tokens();
-  const std::int64_t width = model_.context_width() / work_.split.tensor;
-  const std::int64_t key_width = (model_.query_width() + model_.context_width()) / work_.split.tensor;
+  const std::int64_t width = kind_->context_width() / work_.split.tensor;
+  const std::int64_t key_width = (kind_->query_width() + kind_->context_width()) / work_.split.tensor;
   const int narrow = activation_bytes(work_.type);
   TransformerOperator sum = merge_of_attention(work_, width, key_width, kFloatBytes);
   const auto copied = [&](int bytes) { return 2.0 * static_cast<double>(tokens * key_width * bytes); };
@@ -497,13 +497,13 @@ UnitTimes::Added UnitTimes::gathered_context(const RankGroups& groups, Bytes blo
                            collective(CollectiveKind::reduce_scatter, block * degree)};
   } else {
     // Where there are fewer key and value heads than ranks, several ranks get the same ones.
-    const std::int64_t own_heads = std::max<std::int64_t>(1, model_.key_value_heads / work_.split.tensor);
+    const std::int64_t own_heads = std::max<std::int64_t>(1, kind_->key_value_heads / work_.split.tensor);
     const std::int64_t copies = std::max<std::int64_t>(1, degree / own_heads);
     const auto bytes_of = [&](std::int64_t width) {
       return Bytes{work_.context_tokens() * width / work_.split.tensor * activation_bytes(work_.type)};
     };
-    added.forward_sent = {collective(CollectiveKind::all_to_all, bytes_of(model_.query_width()) + block * copies),
-                          collective(CollectiveKind::all_to_all, bytes_of(model_.context_width()))};
+    added.forward_sent = {collective(CollectiveKind::all_to_all, bytes_of(kind_->query_width()) + block * copies),
+                          collective(CollectiveKind::all_to_all, bytes_of(kind_->context_width()))};
     added.backward_sent = added.forward_sent;
   }
   for (const PassCollective& each : added.forward_sent) added.forward += groups_(each.kind, groups, each.bytes);
@@ -521,8 +521,8 @@ UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, Reco
     again.forward_sent = added.forward_sent;
     again.forward_pieces = added.forward_pieces;
   } else if (module == Recomputation::rest && group == PassGroup::tensor && work_.split.sequence_parallel &&
-             repeats(entry_.recompute, Recomputation::mla_up_proj)) {
-    const LatentAttention& latent = *model_.latent;
+             kind_->latent && repeats(entry_.recompute, Recomputation::mla_up_proj)) {
+    const LatentAttention& latent = *kind_->latent;
     const std::int64_t query = latent.query_rank > 0 ? latent.query_rank : model_.hidden;
     const Bytes vectors{work_.context_tokens() * (query + latent.key_value_rank) * activation_bytes(work_.type)};
     again.forward = groups_(CollectiveKind::all_gather, tensor_groups(), vectors);
@@ -555,6 +555,7 @@ void UnitTimes::wait_for_routing(TimedUnit& layer) const {
 }
 
 TimedUnit UnitTimes::timed_layer(std::int64_t index) {
+  kind_ = &model_.kind_of(index);
   const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
   const OperatorTimes times = timed(operators);
   PassShares shares;
@@ -571,14 +572,15 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
     shares.*share += added.forward + added.backward + repeated.forward;
     shares.*share += added.forward_pieces + added.backward_pieces + repeated.forward_pieces;
   };
-  add(tensor_parallel(products_of(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor,
-      Recomputation::rest);
-  if (!model_.is_mixture(index))
-    add(tensor_parallel(products_of(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor,
-        Recomputation::mlp);
-  add(context_parallel(operators), PassGroup::context, &PassShares::context,
-      work_.flash_attention ? Recomputation::rest : Recomputation::core_attn);
-  const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
+  const auto add_block = [&](LayerPart part, Recomputation module) {
+    add(tensor_parallel(products_of(operators, part)), PassGroup::tensor, &PassShares::tensor, module);
+  };
+  if (kind_->attends) add_block(LayerPart::attention, Recomputation::rest);
+  if (kind_->feed_forward > 0 && !kind_->mixture) add_block(LayerPart::feed_forward, Recomputation::mlp);
+  if (kind_->has_attention())
+    add(context_parallel(operators), PassGroup::context, &PassShares::context,
+        work_.flash_attention ? Recomputation::rest : Recomputation::core_attn);
+  const Added exchange = kind_->mixture ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert, Recomputation::moe);
   const std::vector<TransformerOperator> repeated = recomputed_operators(operators, entry_.recompute);
   const Time recompute = timed(repeated).forward;
@@ -591,7 +593,7 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   layer.unit.backward_exchange = exchange.backward;
   if (repeats(entry_.recompute, Recomputation::moe)) layer.unit.backward_exchange += exchange.forward;
   if (host_ != nullptr) layer.unit.host = host_->of(operators, repeated, layer.unit);
-  if (host_ != nullptr && model_.is_mixture(index)) wait_for_routing(layer);
+  if (host_ != nullptr && kind_->mixture) wait_for_routing(layer);
   return layer;
 }
 

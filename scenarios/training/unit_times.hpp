@@ -144,7 +144,8 @@ class UnitTimes {
   const Interference inside_, between_;  // servers
   GroupTimes groups_;
   Bytes activations_;  // of the tensor between two layers, before sequence parallelism
-  std::map<std::tuple<bool, bool, bool>, TimedUnit> layers_;
+  std::map<std::tuple<std::size_t, bool, bool>, TimedUnit> layers_;  ///< by kind, causal, beside an encoder
+  const TransformerLayer* kind_ = &model_;                           ///< of the layer at hand
 };
 
 }  // namespace contend

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -128,7 +129,9 @@ TEST_CASE("fields that may be missing or null") {
                                       "\"hidden_act\": \"silu\"", "\"mlp_bias\": true");
   CHECK(config_of(biased).biases == ProductBiases::all);
   // Qwen3 may have dense layers first.
-  CHECK(config_of(replaced(kQwen3Moe, "[]", "[0, 1]")).mixture->dense_layers == 2);
+  const TransformerModel mixed = config_of(replaced(kQwen3Moe, "[]", "[0, 1]"));
+  CHECK_FALSE(mixed.is_mixture(1));
+  CHECK(mixed.is_mixture(2));
   const std::string mistral = replaced(kLlama, "\"llama\"", "\"mistral\"");
   CHECK(parameters(config_of(mistral)) == parameters(*find_transformer("llama-3-70b")));
 }
@@ -156,25 +159,83 @@ TEST_CASE("what is wrong with a configuration is said with its line and key, all
              "n_group: expected a divisor of the 160 experts");
 }
 
-TEST_CASE("architectures and fields that are not modelled are refused with what is") {
-  const std::string unknown = config_faults(replaced(kLlama, "\"llama\"", "\"mamba\""));
-  check_says(unknown, "config.json:7:17: model_type: the architecture \"mamba\" is not supported");
-  check_says(unknown, "deepseek_v2, deepseek_v3, gpt2, kimi_k2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe");
+TEST_CASE("a file whose architecture is not known is read by its fields if all of them are known") {
+  const std::string other = replaced(kLlama, "\"llama\"", "\"newllama\"");
+  TextSource source{other};
+  const TransformerConfig config = parse_config(source, "config.json", "mine");
+  CHECK(parameters(config.model) == parameters(*find_transformer("llama-3-70b")));
+  check_says(config.note, "the architecture newllama is not known: read by its fields");
+  CHECK(config.unknown.empty());
+  const std::string parts = replaced(other, "\"rope_scaling\": null", "\"laurel_rank\": 64, \"altup_inputs\": 4");
+  const std::string unknown = config_faults(parts);
+  check_says(unknown, "config.json:11:41: laurel_rank: a field of the architecture \"newllama\" that is not known");
+  check_says(unknown, "altup_inputs: a field of the architecture");
+  check_says(unknown, "--as llama");
+  // What is off is no part, and `as` says that the rest is none either.
+  CHECK_NOTHROW(config_of(replaced(other, "\"rope_scaling\": null", "\"laurel_rank\": 0, \"altup\": null")));
+  TextSource again{parts};
+  const TransformerConfig as_llama = parse_config(again, "config.json", "mine", "llama");
+  CHECK(parameters(as_llama.model) == parameters(config.model));
+  CHECK(as_llama.unknown == std::vector<std::string>{"laurel_rank", "altup_inputs"});
+  TextSource third{parts};
+  CHECK_THROWS_WITH_AS(static_cast<void>(parse_config(third, "config.json", "mine", "lama")),
+                       doctest::Contains("as: the architecture \"lama\" is not known"), InputError);
+}
+
+TEST_CASE("numbers that are not finite, fractions of 0 and lists of equal numbers are read") {
+  const std::string python = replaced(kLlama, "\"rope_scaling\": null", "\"time_step_limit\": [0.0, Infinity, NaN]");
+  CHECK(parameters(config_of(python)) == parameters(*find_transformer("llama-3-70b")));
+  CHECK(config_of(replaced(kLlama, "\"num_hidden_layers\": 80", "\"num_hidden_layers\": 80.0")).layers == 80);
+  const std::string listed = replaced(kQwen3Moe, "\"num_experts_per_tok\": 8", "\"num_experts_per_tok\": [8, 8]");
+  CHECK(config_of(listed).mixture->top_k == 8);
+  check_says(config_faults(replaced(listed, "[8, 8]", "[8, 9]")), "num_experts_per_tok: layers that differ in this");
+}
+
+TEST_CASE("fields that contradict each other or say what is not known are refused with what would be right") {
   check_says(config_faults("{}"), "model_type: the field is missing");
   check_says(config_faults(R"({"model_type": 3})"), "model_type: expected a string, got a number");
   check_says(config_faults("[1]"), "expected an object, got an array");
   CHECK_FALSE(config_faults("{").empty());
+  CHECK_FALSE(config_faults(kLlama.substr(0, kLlama.size() / 2)).empty());
   check_says(config_faults(replaced(kLlama, "LlamaForCausalLM", "LlamaForSequenceClassification")),
              "config.json:2:21: architectures: the head of LlamaForSequenceClassification is not modelled");
-  const std::string mistral = replaced(kLlama, "\"llama\"", "\"mistral\"");
-  check_says(config_faults(replaced(mistral, "\"rope_scaling\": null", "\"sliding_window\": 4096")),
-             "sliding_window: attention to a window of tokens is not modelled");
-  check_says(config_faults(replaced(kLlama, "attention_bias\": false", "attention_bias\": true")),
-             "attention_bias: biases of one half of a layer only");
-  check_says(config_faults(replaced(kQwen3Moe, "step\": 1", "step\": 2")),
-             "decoder_sparse_step: experts in every n-th");
-  check_says(config_faults(replaced(kQwen3Moe, "[]", "[1]")), "mlp_only_layers: dense layers that are not the first");
   check_says(config_faults(replaced(kDeepseekV2, "group_limited_greedy", "lottery")), "topk_method: \"lottery\"");
+  const std::string typed = replaced(kLlama, "\"hidden_act\": \"silu\"",
+                                     R"("sliding_window": 8, "layer_types": ["full_attention", "sliding_attention"])");
+  check_says(config_faults(typed), "layer_types: expected 80 entries, one for each layer, got 2");
+  const std::string two = replaced(typed, "\"num_hidden_layers\": 80", "\"num_hidden_layers\": 2");
+  CHECK(config_of(two).kind_of(1).window == 8);
+  check_says(config_faults(replaced(two, "full_attention", "telepathy")),
+             "layer_types: layer 0 is \"telepathy\", a kind of layer that is not known; one of full_attention");
+  check_says(config_faults(replaced(two, "\"sliding_window\": 8,", "")), "sliding_window: the field is missing");
+  check_says(config_faults(replaced(two, "[\"full_attention\", \"sliding_attention\"]", "[1, 2]")),
+             "layer_types: expected an array of strings, got a number");
+  check_says(config_faults(replaced(kLlama, "\"hidden_act\": \"silu\"", "\"mamba_d_state\": 128")),
+             "mamba_d_state: sizes of a kind of layer, but no field that is known says which layers");
+  check_says(config_faults(replaced(kLlama, "\"hidden_act\": \"silu\"", "\"cross_attention_layers\": [3]")),
+             "cross_attention_layers: layers that attend to images");
+  check_says(config_faults(R"({"model_type": "llama", "num_layers": 32, "n_head": 32, "hidden_dim": 4096,
+                               "vocab_size": 32000, "ffn_embed_dim": 16384})"),
+             "ffn_embed_dim: 16384 is four times the hidden size, which stands for two matrices");
+}
+
+TEST_CASE("windows are of all layers, of those from one on, or of none") {
+  const std::string mistral =
+      replaced(replaced(kLlama, "\"llama\"", "\"mistral\""), "\"rope_scaling\": null", "\"sliding_window\": 4096");
+  CHECK(config_of(mistral).window == 4096);
+  const std::string qwen = replaced(std::string{kQwen2}, "\"use_sliding_window\": false",
+                                    "\"use_sliding_window\": true, \"max_window_layers\": 20");
+  CHECK(config_of(qwen).kind_of(19).window == 0);
+  CHECK(config_of(qwen).kind_of(20).window == 131'072);
+  CHECK(config_of(kQwen2).window == 0);
+  // Qwen3's experts may be in every second layer, and Llama's biases in one half of a layer.
+  const TransformerModel second = config_of(replaced(kQwen3Moe, "step\": 1", "step\": 2"));
+  CHECK_FALSE(second.is_mixture(0));
+  CHECK(second.is_mixture(1));
+  CHECK(config_of(replaced(kQwen3Moe, "[]", "[1]")).is_mixture(0));
+  CHECK_FALSE(config_of(replaced(kQwen3Moe, "[]", "[1]")).is_mixture(1));
+  CHECK(config_of(replaced(kLlama, "attention_bias\": false", "attention_bias\": true")).biases ==
+        (ProductBiases::qkv | ProductBiases::output));
 }
 
 TEST_CASE("a file of a configuration gives its model the name of its folder") {

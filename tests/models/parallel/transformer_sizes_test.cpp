@@ -20,12 +20,14 @@ TEST_CASE("a transformer that is cut from a model of the catalogue has its shape
   CHECK(cut.latent->key_value_rank == whole.latent->key_value_rank);
   REQUIRE(cut.mixture.has_value());
   CHECK(cut.mixture->experts == whole.mixture->experts);
-  CHECK(cut.mixture->dense_layers == 1);
+  CHECK(cut.front.size() == 1);
+  CHECK_FALSE(cut.is_mixture(0));
+  CHECK(cut.is_mixture(1));
   sizes.heads = 64;
   CHECK(transformer_of(sizes, "cut").key_value_heads == 64);  // latent attention has as many as heads
   sizes.dense_layers = 0;
   sizes.top_k = 2;
-  CHECK(transformer_of(sizes, "cut").mixture->dense_layers == 0);
+  CHECK(transformer_of(sizes, "cut").front.empty());
   CHECK(transformer_of(sizes, "cut").mixture->top_k == 2);
 
   TransformerSizes heads;

@@ -217,7 +217,7 @@ TEST_CASE("faults of a description are named, all at once") {
   model.mixture->top_k = 9;
   check_refused(model, "top_k", "1 to 8");
   model = known("mixtral-8x7b");
-  model.mixture->dense_layers = 32;
+  put_dense_in_front(model, 32);
   check_refused(model, "dense_layers", "0 to 31");
   model = known("deepseek-v3");
   model.mixture->groups = 7;
@@ -316,21 +316,28 @@ TEST_CASE("every size may be as small and as large as the header says, and no sm
   model.feed_forward = 0;
   CHECK(is_valid(model));
   model.layers = 3;
-  model.mixture->dense_layers = 2;
+  put_dense_in_front(model, 2);
   check_refused(model, "feed_forward", "from 1 to");
   model.feed_forward = 1;
+  put_dense_in_front(model, 2);
   CHECK(is_valid(model));
-  model.mixture->dense_layers = 3;
+  put_dense_in_front(model, 3);
   check_refused(model, "dense_layers", "expected 0 to 2, so that a layer has experts, got 3");
-  model.mixture->dense_layers = -1;
-  check_refused(model, "dense_layers", "got -1");
+  // A list of kinds that repeats has to come out even, and to name kinds that there are.
+  put_dense_in_front(model, 1);
+  model.pattern = {0, 0, 1};
+  check_refused(model, "pattern", "3 kinds do not fill 2 layers");
+  model.pattern = {0, 1};
+  CHECK(is_valid(model));
+  model.pattern = {0, 2};
+  check_refused(model, "pattern", "expected kinds from 0 to 1, got 2");
 }
 
 TEST_CASE("experts and their groups may be as many as can be chosen from") {
   const auto is_valid_with = [](std::int64_t experts, std::int64_t top_k, std::int64_t groups, std::int64_t used,
                                 std::int64_t width = 1, std::int64_t shared = 0) {
     TransformerModel model = least_model();
-    model.mixture = MixtureOfExperts{experts, top_k, width, shared, 0, false, groups, used};
+    model.mixture = MixtureOfExperts{experts, top_k, width, shared, false, groups, used};
     return is_valid(model);
   };
   CHECK(is_valid_with(12, 1, 1, 1));
