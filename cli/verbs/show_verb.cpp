@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/layers_report.hpp"
 #include "cli/load.hpp"
+#include "cli/model_report.hpp"
 #include "cli/output.hpp"
 #include "cli/parallel_report.hpp"
 #include "cli/passes_report.hpp"
@@ -59,6 +60,16 @@ std::string shown_layers(const Scenario& scenario, bool as_json) {
   return as_json ? layers_json(model) : layers_text(model);
 }
 
+/// A model has no scenario, and so no keys to set.
+void show_model(const Arguments& arguments) {
+  for (const char* option : {"set", "point"}) arguments.refuse(option, "with --model");
+  constexpr std::uint64_t kUsual = 4096, kMost = 1 << 24;
+  const TransformerConfig config =
+      named_model(arguments.positionals().front(), arguments.value("as").value_or(std::string{}));
+  const auto tokens = static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kMost).value_or(kUsual));
+  print_output("{}", model_report(config, tokens, arguments.has("json")));
+}
+
 /// A comment that names the keys that a machine gave; empty without one.
 std::string of_machine_text(const NetworkSetup& network) {
   if (network.of_machine.empty()) return {};
@@ -74,13 +85,20 @@ int show_verb(const Arguments& arguments) {
     throw UsageError{"contend show: --svg needs --topology or --parallel"};
   if (const auto path = arguments.value("svg")) need_svg("svg", *path);
   std::string_view chosen;
-  for (const std::string_view option : {"topology", "layers", "parallel", "passes"}) {
+  for (const std::string_view option : {"topology", "layers", "parallel", "passes", "model"}) {
     if (!arguments.has(option)) continue;
     if (!chosen.empty()) throw UsageError{fmt::format("contend show: --{} has no effect with --{}", option, chosen)};
     chosen = option;
   }
   if (arguments.has("json") && chosen.empty())
-    throw UsageError{"contend show: --json needs --topology, --layers, --parallel or --passes"};
+    throw UsageError{"contend show: --json needs --topology, --layers, --parallel, --passes or --model"};
+  for (const char* option : {"as", "sequence"})
+    if (arguments.has(option) && !arguments.has("model"))
+      throw UsageError{fmt::format("contend show: --{} needs --model", option)};
+  if (arguments.has("model")) {
+    show_model(arguments);
+    return kExitOk;
+  }
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);

@@ -67,6 +67,7 @@ CASES = [
     ("show-layers", f"show {STUDY} --layers --json"),
     ("show-parallel", "show parallel.yaml --parallel --json"),
     ("show-passes", "show parallel.yaml --passes --json"),
+    ("show-model", "show --model deepseek-v3 --json"),
     ("show-passes", f"show {STUDY} --passes --json --set overlap.workers=[16]"),
     ("import", "import jobs.csv --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
