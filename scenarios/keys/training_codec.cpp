@@ -112,6 +112,7 @@ std::vector<Member> batch_members() {
       map_member<E>("global_batch", &E::global_batch, optional_codec(integer_codec<int>(1, 1'000'000'000), "auto")),
       map_member<E>("parallel", &E::parallel, parallel_codec()),
       map_member<E>("config", &E::config, optional_codec(path_codec(), "")),
+      map_member<E>("config_as", &E::config_as, optional_codec(text_codec(), "")),
       map_member<E>("transformer", &E::transformer, transformer_codec()),
   };
 }

@@ -231,6 +231,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
   std::optional<std::string> config;      ///< path of a config.json that describes the model
+  std::optional<std::string> config_as;   ///< the architecture as which it is read; nothing: its own
   TransformerSizes transformer;           ///< sizes of the model, if neither a name nor a file gives it
   std::optional<LossKernels> loss;        ///< of softmax and loss; nothing: as the host has them
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)

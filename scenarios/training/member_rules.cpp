@@ -51,6 +51,8 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.spreads() && e.gives("layers"); }},
     {"select", RuleKind::without, "a file", "give layers",
      [](const RuledEntry& e) { return e.spreads() && e.gives("select") && !e.entry.layers; }},
+    {"config_as", RuleKind::without, "a file", "give config",
+     [](const RuledEntry& e) { return e.gives("config_as") && !e.entry.config; }},
     {"single_worker", RuleKind::refused,
      "GPUs compute parts of a model, so no worker's time says how long its layers take", "efficiency",
      [](const RuledEntry& e) { return e.spreads() && e.gives("single_worker"); }},

@@ -440,8 +440,19 @@ SequenceSums ParallelJob::sums() const {
   return sequences;
 }
 
+/// A tower's work follows from the images of a sequence, of which a training entry says nothing.
+TransformerModel model_of_file(const TrainingEntry& entry) {
+  TransformerModel model = read_config(*entry.config, entry.config_as.value_or(std::string{})).model;
+  if (model.towers.empty()) return model;
+  throw InputError{{{.key = "config",
+                     .reason = fmt::format("{} has a {} tower of {} parameters, whose work follows from the images or "
+                                           "the sound of a sequence, of which there are none here",
+                                           *entry.config, model.towers.front().name, parameters(model.towers.front())),
+                     .hint = "a file of the members of its text_config, for training on text"}}};
+}
+
 TransformerModel transformer_of(const TrainingEntry& entry) {
-  if (entry.config) return read_transformer_config(*entry.config);
+  if (entry.config) return model_of_file(entry);
   if (entry.transformer.given()) {
     try {
       return transformer_of(entry.transformer, entry.name);
