@@ -52,7 +52,9 @@ std::vector<TransformerOperator> recomputed_operators(std::span<const Transforme
 }
 
 bool may_keep_operators(const TransformerModel& model) {
-  return !model.latent && !model.mixture && !model.recurrence && model.kinds.empty() && model.encoder_layers == 0;
+  const bool is_plain = model.kinds.empty() && model.has_attention() && model.gate_width == 0 && !model.parallel &&
+                        model.projected_width() == model.query_width() + model.key_width() + model.value_width();
+  return is_plain && !model.latent && !model.mixture && model.encoder_layers == 0;
 }
 
 }  // namespace contend

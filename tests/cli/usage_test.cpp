@@ -73,7 +73,7 @@ TEST_CASE("usage errors: exit 2, nothing on stdout, the nearest name") {
       {"run s.yaml --repeat 2 --timeline t.json", "--timeline draws a single run"},
       {"run s.yaml --seed", "'--seed' is missing"},
       {"run s.yaml -o ''", "contend run: --output: expected DIR, got an empty text"},
-      {"show s.yaml --json", "--json needs --topology, --layers, --parallel or --passes"},
+      {"show s.yaml --json", "--json needs --topology, --layers, --parallel, --passes or --model"},
       {"show s.yaml s.yaml", "unexpected argument \"s.yaml\""},
       {"schema stray", "unexpected argument \"stray\""},
       {"list polices", "did you mean \"policies\"?"},

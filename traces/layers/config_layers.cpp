@@ -202,7 +202,7 @@ void LayerFields::windows(std::vector<Words>& all) {
 
 /// Which layers have experts: by a list, or every n-th one behind the first ones.
 void LayerFields::mixtures(std::vector<Words>& all) {
-  if (!fields_.has("experts") || fields_.whole_or("experts", 0, 0) == 0) return;
+  if (!fields_.has("experts") || fields_.whole_or("experts", 0, 0) <= 1) return;  // one expert is a dense feed-forward
   if (fields_.has("mixtures_on") && !fields_.truth_or("mixtures_on", true)) return;
   if (std::ranges::any_of(all, [](const Words& each) { return each.is_mixture; })) return;
   if (const auto types = fields_.texts("feed_forward_types", count())) {
@@ -304,7 +304,7 @@ std::int64_t LayerFields::dense_width() {
   if (fields_.has("dense_feed_forward")) return fields_.whole("dense_feed_forward");
   // A model without experts may have the width of its shared ones only (Granite 4).
   if (!fields_.has("feed_forward") && fields_.has("shared_feed_forward")) return fields_.whole("shared_feed_forward");
-  if (fields_.has("experts") && fields_.whole_or("experts", 0, 0) == 0 && fields_.has("shared_feed_forward"))
+  if (fields_.has("experts") && fields_.whole_or("experts", 0, 0) <= 1 && fields_.has("shared_feed_forward"))
     return fields_.whole("shared_feed_forward");
   if (!fields_.has("feed_forward") && ratio > 0)
     return static_cast<std::int64_t>(std::llround(ratio * static_cast<double>(model_.hidden)));
@@ -338,8 +338,9 @@ MixtureOfExperts LayerFields::mixture() {
     fields_.refuse("topk_method", fmt::format("\"{}\" is not known", method),
                    "greedy, group_limited_greedy or noaux_tc");
   if (method == "greedy") return made;
-  made.groups = fields_.whole_or("expert_groups", 1);
-  made.groups_used = fields_.whole_or("groups_used", made.groups);
+  // Some write 0 for no groups.
+  made.groups = std::max<std::int64_t>(1, fields_.whole_or("expert_groups", 1, 0));
+  made.groups_used = std::max<std::int64_t>(1, fields_.whole_or("groups_used", made.groups, 0));
   return made;
 }
 
