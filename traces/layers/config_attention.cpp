@@ -204,7 +204,7 @@ void LayerFields::window_sizes(TransformerLayer& layer) {
   layer.sinks = fields_.truth_or("window_sinks", layer.sinks);
 }
 
-/// And one without a window other heads than the usual ones (Gemma 4).
+/// A layer without a window may have other heads than the usual ones (Gemma 4).
 void LayerFields::full_sizes(TransformerLayer& layer) {
   layer.head_size = fields_.whole_or("full_head_size", layer.head_size);
   layer.key_value_heads = fields_.whole_or("full_key_value_heads", layer.key_value_heads);
