@@ -29,9 +29,18 @@ double speed_of(const JobView& job, const ClusterView& cluster, std::int32_t typ
 
 }  // namespace
 
-BackfillPolicy::BackfillPolicy(const Parameters& parameters, Time quantum)
+PlanLimits plan_limits(const Parameters& parameters) {
+  return {parameters.get<std::int64_t>("depth"), parameters.get<std::int64_t>("per_user"),
+          Time::ceil_nanoseconds(parameters.get<double>("window_s") * 1e9),
+          Time::ceil_nanoseconds(parameters.get<double>("resolution_s") * 1e9), parameters.get<bool>("whole_servers")};
+}
+
+BackfillPolicy::BackfillPolicy(const Parameters& parameters, Time quantum, const PlanLimits& limits)
     : estimate_{parameters.get<bool>("use_limit"), parameters.get<double>("estimate_factor")},
-      passes_{Time{}, quantum} {}
+      limits_{limits},
+      passes_{Time{}, quantum} {
+  plan_.hold_more(limits_.resolution, limits_.whole_servers);
+}
 
 Time BackfillPolicy::length_on(const JobView& job, const ClusterView& cluster, std::int32_t type) const {
   Time length = std::max(estimate_.of(job), Time::nanoseconds(1));
@@ -66,6 +75,7 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
   for (const BackfillJob& job : std::exchange(ended_, {})) {
     const PlacePlan::Place freed = plan_.release(job.view.id);
     ++changes_;
+    leaves(job);
     if (job.end <= now) continue;
     news.has_freed = true;
     note_freed(freed, job.end, cluster, news);
@@ -118,6 +128,7 @@ void BackfillPolicy::note_start(BackfillJob& job, const ClusterView& cluster) {
   ++changes_;
   job.start = cluster.now();
   job.end = later(job.start, length_on(job.view, cluster, cluster.job(job.view.id).server_type));
+  job.due = job.end;
   plan_.run(job.view, job.end, cluster.gpus_of(job.view.id));
   running_.emplace(job.end, job.view.id);
 }
@@ -136,7 +147,17 @@ bool BackfillPolicy::start(BackfillJob& job, const ClusterView& cluster, Schedul
 
 bool BackfillPolicy::start_there(BackfillJob& job, const PlacePlan::Place& place, const ClusterView& cluster,
                                  SchedulingActions& actions) {
-  if (!actions.start_in(job.view.id, plan_.from_now(job.view, job.estimate, place))) return false;
+  // Places that are held for longer than they are needed are no reason to refuse one that was kept.
+  const ClusterView& view =
+      limits_.resolution > Time{} ? plan_.place_now(job.view, place) : plan_.from_now(job.view, job.estimate, place);
+  if (!actions.start_in(job.view.id, view)) return false;
+  note_start(job, cluster);
+  return true;
+}
+
+bool BackfillPolicy::start_within(BackfillJob& job, const ServerSet& servers, const ClusterView& cluster,
+                                  SchedulingActions& actions) {
+  if (!actions.start_in(job.view.id, plan_.at(job.view, cluster.now(), servers))) return false;
   note_start(job, cluster);
   return true;
 }

@@ -16,7 +16,8 @@ namespace {
 
 class Conservative final : public BackfillPolicy {
  public:
-  using BackfillPolicy::BackfillPolicy;
+  Conservative(const Parameters& parameters, Time quantum)
+      : BackfillPolicy{parameters, quantum, plan_limits(parameters)} {}
   void pass(const ClusterView& cluster, SchedulingActions& actions) override;
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override;
 
@@ -28,6 +29,8 @@ class Conservative final : public BackfillPolicy {
   }
   void promise(BackfillJob& job, Time from, SchedulingActions& actions);
   PlacePlan::Place forget_promise(BackfillJob& job);
+  /// Where the plan has limits: the jobs that a pass looks at look for a place, or for an earlier one, in their order.
+  void look_at_first(const ClusterView& cluster, SchedulingActions& actions);
   /// Moves the promises of waiting jobs forward where that is possible.
   void move_forward(const ClusterView& cluster, News& news, SchedulingActions& actions);
   void start_due(const ClusterView& cluster, SchedulingActions& actions);
@@ -39,7 +42,12 @@ class Conservative final : public BackfillPolicy {
 };
 
 void Conservative::promise(BackfillJob& job, Time from, SchedulingActions& actions) {
-  if (keep_earliest(job, from, Time::never(), actions)) starts_.emplace(*job.planned, job.view.id);
+  if (!keep_earliest(job, from, Time::never(), actions)) return;
+  if (is_near(*job.planned, from)) {
+    starts_.emplace(*job.planned, job.view.id);
+  } else {
+    withdraw(job);
+  }
 }
 
 PlacePlan::Place Conservative::forget_promise(BackfillJob& job) {
@@ -56,13 +64,29 @@ void Conservative::move_forward(const ClusterView& cluster, News& news, Scheduli
     // A place that there was not before has some of what has been freed.
     const Time until = std::min(before.start, news.freed_until);
     if (keep_earliest(waiting, cluster.now(), until, actions, where_freed(waiting, news, cluster))) {
-      const Time end = later(before.start, waiting.estimate);
+      const Time end = plan().held_till(later(before.start, waiting.estimate));
       if (!is_somewhere) note_freed(before, end, cluster, news);
       moved_.has_freed = true;
       note_freed(before, end, cluster, moved_);
     } else {
       keep(waiting, before);
     }
+    starts_.emplace(*waiting.planned, rank.job);
+  }
+}
+
+void Conservative::look_at_first(const ClusterView& cluster, SchedulingActions& actions) {
+  LookedAt looked_at{limits()};
+  for (const Rank& rank : waiting_) {
+    if (looked_at.is_full()) break;
+    BackfillJob& waiting = job(rank.job);
+    if (!looked_at.add(waiting.view)) continue;
+    if (!waiting.planned) {
+      promise(waiting, cluster.now(), actions);
+      continue;
+    }
+    const PlacePlan::Place before = forget_promise(waiting);
+    if (!keep_earliest(waiting, cluster.now(), before.start, actions)) keep(waiting, before);
     starts_.emplace(*waiting.planned, rank.job);
   }
 }
@@ -98,11 +122,15 @@ void Conservative::pass(const ClusterView& cluster, SchedulingActions& actions) 
   if (news.has_taken || has_missed) {
     for (const Rank& rank : waiting_)
       if (BackfillJob& waiting = job(rank.job); waiting.planned) forget_promise(waiting);
-  } else if (news.has_freed) {
+  } else if (news.has_freed && !limits().any()) {
     move_forward(cluster, news, actions);
   }
-  for (const Rank& rank : waiting_)
-    if (BackfillJob& waiting = job(rank.job); !waiting.planned) promise(waiting, now, actions);
+  if (limits().any()) {
+    look_at_first(cluster, actions);
+  } else {
+    for (const Rank& rank : waiting_)
+      if (BackfillJob& waiting = job(rank.job); !waiting.planned) promise(waiting, now, actions);
+  }
   start_due(cluster, actions);
   if (actions.recording()) explain(cluster, actions);
   end_pass(cluster);

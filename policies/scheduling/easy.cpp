@@ -19,7 +19,7 @@ namespace {
 
 class Easy final : public BackfillPolicy {
  public:
-  using BackfillPolicy::BackfillPolicy;
+  Easy(const Parameters& parameters, Time quantum) : BackfillPolicy{parameters, quantum, plan_limits(parameters)} {}
   void pass(const ClusterView& cluster, SchedulingActions& actions) override;
 
  private:
@@ -46,6 +46,8 @@ class Easy final : public BackfillPolicy {
   void reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
                SchedulingActions& actions);
   void backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
+  /// The same where a pass doesn't look at all jobs.
+  void backfill_first(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] std::optional<Rank> candidate(const Queue& queue, const ClusterView& cluster);
   void take(Queue& queue, const BackfillJob& job);
   void explain(const Queue& queue, const ClusterView& cluster, SchedulingActions& actions) const;
@@ -122,7 +124,8 @@ bool Easy::serve(Queue& queue, const News& news, const ClusterView& cluster, Sch
       continue;
     }
     queue.first = first.view.id;
-    if (changes() != seen_ || !is_same) {
+    const bool may_have_come_near = !had_one && limits().window > Time{};
+    if (changes() != seen_ || !is_same || may_have_come_near) {
       reserve(queue, first, had_one && !is_due, news, cluster, actions);
     } else if (had_one) {
       keep(first, queue.reserved);
@@ -136,7 +139,9 @@ void Easy::reserve(Queue& queue, BackfillJob& first, bool had_one, const News& n
                    SchedulingActions& actions) {
   const Time soonest = next_pass(cluster.now()), last = queue.reserved.start;
   if (!had_one) {
-    if (!keep_earliest(first, soonest, Time::never(), actions)) queue.reserved = {};
+    const bool is_kept = keep_earliest(first, soonest, Time::never(), actions);
+    if (is_kept && !is_near(*first.planned, cluster.now())) withdraw(first);
+    if (!first.planned) queue.reserved = {};
     return;
   }
   // It begins sooner only where something has become free.
@@ -160,9 +165,22 @@ std::optional<Rank> Easy::candidate(const Queue& queue, const ClusterView& clust
   return best;
 }
 
+void Easy::backfill_first(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
+  LookedAt looked_at{limits()};
+  std::vector<JobId> behind;
+  for (RankTree::Cut at = queue.waiting.front(); at != queue.waiting.back() && !looked_at.is_full();
+       at = queue.waiting.next(at)) {
+    const JobId id = queue.waiting.behind(at).job;
+    if (id != queue.first && looked_at.add(job(id).view)) behind.push_back(id);
+  }
+  for (const JobId id : behind)
+    if (BackfillJob& next = job(id); has_gpus(cluster, next.view) && start(next, cluster, actions)) take(queue, next);
+}
+
 void Easy::backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
   queue.refused.clear();
   if (!queue.first.valid()) return;
+  if (limits().limits_jobs()) return backfill_first(queue, cluster, actions);
   const BackfillJob& first = job(queue.first);
   take(queue, first);
   while (const std::optional<Rank> next = candidate(queue, cluster)) {

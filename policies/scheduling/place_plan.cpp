@@ -83,24 +83,31 @@ void PlacePlan::look_at(const ClusterView& cluster) {
 void PlacePlan::run(const JobView& job, Time end, std::span<const GpuId> gpus) {
   if (needs_certain_gpus(job)) plan_by_gpu(cluster_->servers_for(job));
   Block& block = blocks_[job.id];
-  block = {job, cluster_->now(), end, true, {gpus.begin(), gpus.end()}};
+  block = {job, cluster_->now(), end, cluster_->now(), end, true, {gpus.begin(), gpus.end()}};
   for (const GpuId gpu : gpus) ++holders_[gpu.index()];
   add(block);
 }
 
 void PlacePlan::keep(const JobView& job, const Place& place, Time end) {
   Block& block = blocks_[job.id];
-  block = {job, place.start, end, false, place.gpus};
-  begins_.insert(block.begin);
+  const Time from = resolution_ > Time{} ? resolution_ * (place.start.ns() / resolution_.ns()) : place.start;
+  block = {job, place.start, end, from, held_till(end), false, place.gpus};
+  begins_.insert(block.held_from);
   add(block);
+}
+
+Time PlacePlan::held_till(Time end) const {
+  if (resolution_ == Time{} || end.ns() % resolution_.ns() == 0) return end;
+  return later(resolution_ * (end.ns() / resolution_.ns()), resolution_);
 }
 
 void PlacePlan::prolong(JobId job, Time end) {
   Block& block = blocks_.at(job);
   count(block, -1);
   count_widths(block, -1);
-  ends_.erase(ends_.find(block.end));
+  ends_.erase(ends_.find(block.held_till));
   block.end = end;
+  block.held_till = end;
   add(block);
 }
 
@@ -111,9 +118,9 @@ PlacePlan::Place PlacePlan::release(JobId job) {
   if (block.runs) {
     for (const GpuId gpu : block.gpus) --holders_[gpu.index()];
   } else {
-    begins_.erase(begins_.find(block.begin));
+    begins_.erase(begins_.find(block.held_from));
   }
-  ends_.erase(ends_.find(block.end));
+  ends_.erase(ends_.find(block.held_till));
   count(block, -1);
   count_widths(block, -1);
   Place place{block.begin, std::move(block.gpus)};
@@ -122,7 +129,7 @@ PlacePlan::Place PlacePlan::release(JobId job) {
 }
 
 void PlacePlan::add(Block& block) {
-  ends_.insert(block.end);
+  ends_.insert(block.held_till);
   count(block, 1);
   count_widths(block, 1);
 }
@@ -145,7 +152,8 @@ void PlacePlan::count(Block& block, int sign) {
     if (block.runs) {
       server.timeline.add(block.end, Time::never(), rank * (sign * number));
     } else {
-      server.timeline.add(block.begin, block.end, rank * (-sign * number));
+      const int held = whole_servers_ ? static_cast<int>(per_server_) : number;
+      server.timeline.add(block.held_from, block.held_till, rank * (-sign * held));
       server.kept += sign;
       if (server.kept == 0) kept_on_.erase(id);
       if (server.kept == 1 && sign > 0) kept_on_.insert(id);
@@ -322,9 +330,23 @@ const ClusterView& PlacePlan::from_now(const JobView& job, Time length, const Pl
   return in_place(job, length, {cluster_->now(), place.gpus});
 }
 
+const ClusterView& PlacePlan::place_now(const JobView& job, const Place& place) {
+  view_.show(cluster_->now(), later(cluster_->now(), Time::nanoseconds(1)), cluster_->servers_for(job));
+  view_.ignore_kept();
+  view_.show_only(place.gpus);
+  return view_;
+}
+
 const ClusterView& PlacePlan::in_place(const JobView& job, Time length, const Place& place) {
   view_.show(place.start, later(place.start, length), cluster_->servers_for(job));
   view_.show_only(place.gpus);
+  return view_;
+}
+
+const ClusterView& PlacePlan::at(const JobView& job, Time time, const ServerSet& servers) {
+  if (needs_certain_gpus(job)) plan_by_gpu(cluster_->servers_for(job));
+  view_.show(time, later(time, Time::nanoseconds(1)), cluster_->servers_for(job));
+  view_.show_only(servers);
   return view_;
 }
 

@@ -7,6 +7,7 @@
 // certain ones, the plan keeps GPUs themselves on all servers that the job may use.
 
 #include "policies/scheduling/availability.hpp"
+#include "policies/scheduling/server_set.hpp"
 #include "sim/cluster_view.hpp"
 #include "sim/scheduling.hpp"
 
@@ -114,6 +115,10 @@ class PlannedView final : public ClusterView {
   void show(Time from, Time to, const ServerRange& range);
   /// Of these, shows no more than this place from now on.
   void show_only(std::span<const GpuId> place);
+  /// Of these, shows no more than those of these servers from now on. The set must live as long as it is shown.
+  void show_only(const ServerSet& servers) { only_servers_ = &servers; }
+  /// Shows what running jobs leave, whatever places are kept, from now on.
+  void ignore_kept() { ignores_kept_ = true; }
 
  private:
   friend class PlacePlan;
@@ -137,7 +142,9 @@ class PlannedView final : public ClusterView {
   bool is_now_ = false;                          // `from_` is the present
   std::optional<std::map<ServerId, int>> only_;  // so many GPUs of these servers
   std::set<GpuId> only_gpus_;                    // these, where the server is planned by GPU
-  mutable std::vector<ServerAmounts> cached_;    // by server; valid where the stamp is the present one
+  const ServerSet* only_servers_ = nullptr;      // if there is one, those of these servers
+  bool ignores_kept_ = false;
+  mutable std::vector<ServerAmounts> cached_;  // by server; valid where the stamp is the present one
   mutable std::vector<std::uint32_t> stamps_;
   mutable std::uint32_t stamp_ = 0;
 };
@@ -151,6 +158,14 @@ class PlacePlan {
   /// Chooses GPUs for the job in a cluster that is shown to it. False, and no GPUs: it has no place there.
   using Placing = std::function<bool(const ClusterView&, std::vector<GpuId>&)>;
 
+  /// Places that are kept are held from the last multiple of `resolution` before their begin to the first one after
+  /// their end (0: no rounding), with all GPUs of their servers if `whole_servers`. To be called before any is kept.
+  void hold_more(Time resolution, bool whole_servers) {
+    resolution_ = resolution;
+    whole_servers_ = whole_servers;
+  }
+  /// When what is held for a place that ends then is given back.
+  [[nodiscard]] Time held_till(Time end) const;
   /// To be called at the beginning of each pass, and before anything else is asked. The view must live through the
   /// pass.
   void look_at(const ClusterView& cluster);
@@ -182,8 +197,12 @@ class PlacePlan {
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
   /// The same, with nothing but this place of the job.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
+  /// This place as running jobs leave it now, whatever places are kept.
+  [[nodiscard]] const ClusterView& place_now(const JobView& job, const Place& place);
   /// The same for a job that runs in [start, start + length) of this place.
   [[nodiscard]] const ClusterView& in_place(const JobView& job, Time length, const Place& place);
+  /// Returns the cluster as it is at `time`, on these servers alone, which must live as long as the view is used.
+  [[nodiscard]] const ClusterView& at(const JobView& job, Time time, const ServerSet& servers);
   /// The latest begin before `now + length` of a place that is kept; nothing if there is none.
   [[nodiscard]] std::optional<Time> last_kept_before(Time length) const;
   /// True if the quota of the job's virtual cluster has room for it in [now, now + length) beside all running jobs and
@@ -201,7 +220,8 @@ class PlacePlan {
   friend class PlannedView;
   struct Block {
     JobView job;
-    Time begin, end;
+    Time begin, end;            // of the job
+    Time held_from, held_till;  // of what is held for it
     bool runs = false;
     std::vector<GpuId> gpus;  // of a place that is kept on a server that isn't planned by GPU only their number counts
   };
@@ -212,6 +232,8 @@ class PlacePlan {
     int kept = 0;         // places on it that are kept
   };
 
+  /// The jobs that have the GPU, and the kept places that hold it, in [from, to).
+  [[nodiscard]] std::vector<const Block*> blocks_on(GpuId gpu, Time from, Time to, bool with_kept) const;
   void add(Block& block);
   /// Counts the block in the timelines of its servers, or takes it out.
   void count(Block& block, int sign);
@@ -229,6 +251,8 @@ class PlacePlan {
   [[nodiscard]] Time earliest_on(ServerId server, Time length, std::int64_t gpus, Time from) const;
 
   const ClusterView* cluster_ = nullptr;
+  Time resolution_{};
+  bool whole_servers_ = false;
   std::size_t per_server_ = 1;
   std::map<JobId, Block> blocks_;
   std::vector<Server> servers_;

@@ -27,6 +27,8 @@ void PlannedView::show(Time from, Time to, const ServerRange& range) {
   is_now_ = from == plan_.cluster_->now();
   only_.reset();
   only_gpus_.clear();
+  only_servers_ = nullptr;
+  ignores_kept_ = false;
   cached_.resize(servers());
   stamps_.resize(servers());
   ++stamp_;
@@ -39,27 +41,36 @@ void PlannedView::show_only(std::span<const GpuId> place) {
   for (const GpuId gpu : place) ++(*only_)[server_of(gpu)];
 }
 
+std::vector<const PlacePlan::Block*> PlacePlan::blocks_on(GpuId gpu, Time from, Time to, bool with_kept) const {
+  const Server& here = servers_[cluster_->server_of(gpu).index()];
+  std::vector<const Block*> found;
+  for (const Block* const block : here.blocks) {
+    if (block->held_till <= from) continue;
+    if (!block->runs && (!with_kept || !here.by_gpu || block->held_from >= to)) continue;
+    const bool has_all = !block->runs && whole_servers_;
+    if (has_all || std::ranges::find(block->gpus, gpu) != block->gpus.end()) found.push_back(block);
+  }
+  return found;
+}
+
 PlannedView::Gpu PlannedView::gpu_at(GpuId gpu) const {
   const ServerId server = server_of(gpu);
   const PlacePlan::Server& here = plan_.servers_[server.index()];
   Gpu found{.memory = gpu_memory(server)};
   if (plan_.holders_[gpu.index()] == 0 && !plan_.cluster_->fits(gpu, whole_gpu_)) found.is_there = false;
   if (only_ && here.by_gpu && !only_gpus_.contains(gpu)) found.is_there = false;
-  std::vector<const PlacePlan::Block*> beside;
-  for (const PlacePlan::Block* const block : here.blocks) {
-    if (block->end <= from_ || (!block->runs && (!here.by_gpu || block->begin >= to_))) continue;
-    if (std::ranges::find(block->gpus, gpu) != block->gpus.end()) beside.push_back(block);
-  }
+  if (only_servers_ != nullptr && !only_servers_->contains(server)) found.is_there = false;
+  const std::vector<const PlacePlan::Block*> beside = plan_.blocks_on(gpu, from_, to_, !ignores_kept_);
   found.is_clear = found.is_there && beside.empty();
   Bytes most{};
   for (const PlacePlan::Block* const one : beside) {
-    const Time at = one->runs ? from_ : std::max(one->begin, from_);
+    const Time at = one->runs ? from_ : std::max(one->held_from, from_);
     Bytes used{};
     int reserved = 0;
     for (const PlacePlan::Block* const block : beside) {
-      if (block->end <= at || (!block->runs && block->begin > at)) continue;
+      if (block->held_till <= at || (!block->runs && block->held_from > at)) continue;
       used += block->job.memory_per_gpu;
-      reserved += PlacePlan::share_of(block->job);
+      reserved += !block->runs && plan_.whole_servers_ ? kWholeGpu : PlacePlan::share_of(block->job);
     }
     most = std::max(most, used);
     found.reserved = std::max(found.reserved, reserved);
@@ -72,7 +83,7 @@ ServerAmounts PlannedView::computed_amounts(ServerId server) const {
   const PlacePlan::Server& here = plan_.servers_[server.index()];
   const ClusterView& base = *plan_.cluster_;
   ServerAmounts found{base.free_gpus(server), base.free_milli_cpus(server), base.free_host_memory(server).count()};
-  if (!is_now_ || here.kept > 0) {
+  if (!is_now_ || (here.kept > 0 && !ignores_kept_)) {
     const ServerAmounts change = here.timeline.least_in(from_, to_);
     found.gpus += change.gpus;
     found.milli_cpus = changed(found.milli_cpus, change.milli_cpus);
@@ -86,6 +97,7 @@ ServerAmounts PlannedView::computed_amounts(ServerId server) const {
     const auto at = only_->find(server);
     found.gpus = std::min<std::int64_t>(found.gpus, at == only_->end() ? 0 : at->second);
   }
+  if (only_servers_ != nullptr && !only_servers_->contains(server)) found.gpus = 0;
   found.gpus = std::max<std::int64_t>(found.gpus, 0);
   return found;
 }
@@ -148,7 +160,7 @@ Bytes PlannedView::free_host_memory(ServerId server) const {
 
 ServerId PlannedView::next_server(int free, ServerId from) const {
   const std::size_t last = range_.last;
-  if (!is_now_ || only_) {
+  if (!is_now_ || only_ || only_servers_ != nullptr) {
     for (std::size_t s = std::max<std::size_t>(from.index(), range_.first); s < last; ++s)
       if (amounts_on(ServerId{s}).gpus == free) return ServerId{s};
     return ServerId::none();
