@@ -2,6 +2,7 @@
 // What a policy says of itself: name, summary, source, parameters and factory (PolicyRow); and what it gets when it is
 // made: the values of its parameters and what it may need beside them.
 
+#include "policies/account_tree.hpp"
 #include "sim/ids.hpp"
 #include "sim/policy_failure.hpp"
 #include "sim/ports.hpp"
@@ -91,6 +92,8 @@ struct PolicyContext {
   std::function<std::string(JobId)> job_name{};
   /// Returns the name of a virtual cluster of the Workload. Empty: virtual clusters have their numbers.
   std::function<std::string(std::int32_t)> vc_name{};
+  /// Returns the accounts and users of the workload. Empty: all users are alike, and virtual clusters too.
+  std::function<AccountTree()> accounts{};
   /// Where a policy outside of the program reports that it can't decide any more; if there is none, it throws
   /// InputError.
   std::shared_ptr<PolicyFailure> failure{};
@@ -105,6 +108,13 @@ enum class GpuShares : std::uint8_t {
 
 /// What a scheduling policy weighs that a scenario may lack. Without it the policy decides as another, simpler one.
 enum class Weighs : std::uint8_t { always_given, deadlines, prices };
+
+/// What a scheduling policy knows of PolicyContext::accounts.
+enum class AccountUse : std::uint8_t {
+  none,
+  weights,  ///< Account::weight
+  tree,     ///< all
+};
 
 /// A policy as its own file describes it. The texts and parameters live as long as the program.
 template <class Port>
@@ -127,6 +137,7 @@ struct PolicyRow {
   /// clusters. Else each virtual cluster with servers of its own has an instance of its own
   /// (policies/scheduling/by_owner.hpp).
   bool compares_vcs = false;
+  AccountUse accounts = AccountUse::none;
 };
 
 /// PolicyRow::make of a policy that is made of its parameters and the context, of its parameters alone, or of nothing.

@@ -29,9 +29,8 @@ class DominantResource final : public SharePolicy {
   Holdings cluster_;
 };
 
-std::unique_ptr<SchedulingPolicy> make_drf(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<DominantResource>(SharePolicy::Options{
-      parameters.get<bool>("by_user"), parameters.get<bool>("strict"), parameters.get<bool>("reclaim")});
+std::unique_ptr<SchedulingPolicy> make_drf(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<DominantResource>(SharePolicy::Options{parameters, context});
 }
 
 }  // namespace
@@ -43,7 +42,8 @@ PolicyRow<SchedulingPolicy> drf_scheduling() {
           .source = "Ghodsi et al., NSDI 2011",
           .parameters = kParameters,
           .make = make_drf,
-          .compares_vcs = true};
+          .compares_vcs = true,
+          .accounts = AccountUse::weights};
 }
 
 }  // namespace contend

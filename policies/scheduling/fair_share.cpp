@@ -32,7 +32,7 @@ double half_to_the(double x) {
 
 class FairShare final : public SharePolicy {
  public:
-  FairShare(const Options& options, double half_life_s) : SharePolicy{options}, half_life_s_{half_life_s} {}
+  FairShare(Options options, double half_life_s) : SharePolicy{std::move(options)}, half_life_s_{half_life_s} {}
   /// A pass at every event counts usage up to the instant at which it ends.
   [[nodiscard]] bool idle_passes() const override { return true; }
 
@@ -79,10 +79,8 @@ class FairShare final : public SharePolicy {
   std::map<std::int32_t, Usage> usage_;
 };
 
-std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters& parameters, const PolicyContext&) {
-  const SharePolicy::Options options{parameters.get<bool>("by_user"), parameters.get<bool>("strict"),
-                                     parameters.get<bool>("reclaim")};
-  return std::make_unique<FairShare>(options, parameters.get<double>("half_life_s"));
+std::unique_ptr<SchedulingPolicy> make_fair_share(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<FairShare>(SharePolicy::Options{parameters, context}, parameters.get<double>("half_life_s"));
 }
 
 }  // namespace
@@ -99,7 +97,8 @@ PolicyRow<SchedulingPolicy> fair_share_scheduling() {
           .source = "Kay, Lauder, CACM 1988; Slurm",
           .parameters = kParameters,
           .make = make_fair_share,
-          .compares_vcs = true};
+          .compares_vcs = true,
+          .accounts = AccountUse::weights};
 }
 
 }  // namespace contend

@@ -16,6 +16,14 @@ constexpr std::int64_t kNotCounted = 1'000'000'000'000'000;  // more CPUs or byt
 
 }  // namespace
 
+SharePolicy::Options::Options(const Parameters& parameters, const PolicyContext& context)
+    : by_user{parameters.get<bool>("by_user")},
+      strict{parameters.get<bool>("strict")},
+      reclaim{parameters.get<bool>("reclaim")} {
+  if (!context.accounts) return;
+  for (const contend::Account& account : context.accounts().accounts) weights.push_back(account.weight);
+}
+
 void SharePolicy::queued(const JobView& view) {
   if (!in_pass_) return arrived_.push_back(view);
   hold(view, -1);  // the job was preempted
@@ -50,6 +58,10 @@ void SharePolicy::hold(const JobView& view, int sign) {
 }
 
 double SharePolicy::weight(const ClusterView& cluster, const Account& account) const {
+  const bool has_own =
+      !options_.by_user && account.vc >= 0 && static_cast<std::size_t>(account.vc) < options_.weights.size();
+  if (has_own)
+    if (const std::optional<double>& own = options_.weights[static_cast<std::size_t>(account.vc)]) return *own;
   const int quota = options_.by_user ? INT_MAX : cluster.vc_quota(account.vc);
   return quota == INT_MAX || quota <= 0 ? 1.0 : static_cast<double>(quota);
 }

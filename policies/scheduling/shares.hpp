@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -41,8 +42,10 @@ class SharePolicy : public SchedulingPolicy {
     bool by_user = false;  ///< accounts are users; false: virtual clusters
     bool strict = false;   ///< a job that can't start holds back the rest of its account and those with larger shares
     bool reclaim = true;   ///< jobs within their quotas take borrowed GPUs back
+    std::vector<std::optional<double>> weights{};  ///< of virtual clusters; nothing: the quota is the weight
+    Options(const Parameters& parameters, const PolicyContext& context);
   };
-  explicit SharePolicy(const Options& options) : options_{options} {}
+  explicit SharePolicy(Options options) : options_{std::move(options)} {}
   [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,8 @@ using key_rows::row;
 constexpr int kMaxServers = 1'000'000;
 constexpr int kMaxQuota = 1'000'000'000;
 constexpr double kThousandths = 1000;
+constexpr double kMaxWeight = 1e9;
+constexpr int kMaxPriority = 65'533;  // the largest PriorityTier of Slurm
 constexpr int kMaxRetries = 1000;
 
 /// A number with at most three decimals: the engine counts in thousandths.
@@ -45,11 +48,20 @@ std::int64_t in_thousandths(double number) {
 
 Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
   using Vc = NamedVirtualCluster;
+  const Codec<WeightedUser> user =
+      map_codec<WeightedUser>({field("name", &WeightedUser::name, text_codec(), true),
+                               field("weight", &WeightedUser::weight, number_codec(0, kMaxWeight))},
+                              "{name: ann, weight: 2}");
   const Codec<Vc> vc =
       map_codec<Vc>({field("name", &Vc::name, text_codec(), true),
                      field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
                      field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
-                     field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec())},
+                     field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec()),
+                     field("parent", &Vc::parent, text_codec()),
+                     field("weight", &Vc::weight, optional_codec(number_codec(0, kMaxWeight), "")),
+                     field("priority", &Vc::priority, integer_codec<int>(0, kMaxPriority)),
+                     field("job_factor", &Vc::job_factor, integer_codec<int>(0, kMaxPriority)),
+                     field("users", &Vc::users, list_codec(user, "users"))},
                     "{name: vision, gpus: 32}");
   return numbered_list(vc, "virtual clusters", kMaxItems);
 }
@@ -146,6 +158,70 @@ ScenarioKey scatter_penalty_key() {
                                               list_codec(thousandths_codec(1, 1000), "factors"));
 }
 
+namespace {
+
+/// The index of a virtual cluster; the number of them if there is none of that name.
+std::size_t vc_index(std::span<const NamedVirtualCluster> vcs, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(vcs, name, &NamedVirtualCluster::name) - vcs.begin());
+}
+
+/// The names from a virtual cluster up to itself, if it is above itself; else none.
+std::vector<std::string> circle_above(std::span<const NamedVirtualCluster> vcs, std::size_t first) {
+  std::vector<std::string> names{vcs[first].name};
+  for (std::size_t at = vc_index(vcs, vcs[first].parent); at < vcs.size() && names.size() <= vcs.size();
+       at = vc_index(vcs, vcs[at].parent)) {
+    names.push_back(vcs[at].name);
+    if (at == first) return names;
+  }
+  return {};
+}
+
+/// Complains about the tree that `parent` makes of the virtual clusters, and about weights.
+template <class Complain>
+void check_vc_tree(std::span<const NamedVirtualCluster> vcs, const Complain& complain) {
+  std::vector<std::string> names;
+  for (const NamedVirtualCluster& vc : vcs) names.push_back(vc.name);
+  std::set<std::string> in_circles;
+  for (std::size_t v = 0; v < vcs.size(); ++v) {
+    const NamedVirtualCluster& vc = vcs[v];
+    if (!vc.parent.empty() && vc_index(vcs, vc.parent) == vcs.size()) {
+      const std::string nearest = nearest_name(vc.parent, names);
+      complain(fmt::format("the parent `{}` of `{}` is not in the list{}", vc.parent, vc.name,
+                           nearest.empty() ? fmt::format("; add {{name: {}}}", vc.parent)
+                                           : fmt::format("; did you mean \"{}\"?", nearest)));
+    }
+    if (const std::vector<std::string> circle = circle_above(vcs, v);
+        !circle.empty() && !in_circles.contains(vc.name)) {
+      in_circles.insert(circle.begin(), circle.end());
+      complain(
+          fmt::format("the parents make a circle ({}); leave out the parent of one of them, which is then below "
+                      "the root",
+                      fmt::join(circle, " below ")));
+    }
+    const auto check_weight = [&](std::string_view of, double weight) {
+      if (weight == 0)
+        complain(
+            fmt::format("the weight of {} is 0, so that nothing would be its fair share; give it a weight above 0, "
+                        "such as 0.01",
+                        of));
+    };
+    check_weight(fmt::format("`{}`", vc.name), vc.weight.value_or(1));
+    std::set<std::string> users;
+    for (const WeightedUser& user : vc.users) {
+      check_weight(fmt::format("the user `{}` of `{}`", user.name, vc.name), user.weight);
+      if (!users.insert(user.name).second) complain(fmt::format("`{}` has the user `{}` twice", vc.name, user.name));
+    }
+  }
+}
+
+/// True if it is there as an account of the tree.
+bool is_in_tree(std::span<const NamedVirtualCluster> vcs, const NamedVirtualCluster& vc) {
+  return !vc.parent.empty() || vc.weight || vc.priority != 1 || vc.job_factor != 1 || !vc.users.empty() ||
+         std::ranges::any_of(vcs, [&](const auto& other) { return other.parent == vc.name; });
+}
+
+}  // namespace
+
 std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {
   std::vector<Complaint> complaints;
   const auto complain = [&](std::string reason) {
@@ -162,13 +238,14 @@ std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {
                            vc.name));
     if (vc.others) others = &vc;
     const bool has_neither = !vc.servers && !vc.gpus;
-    if ((vc.servers && vc.gpus) || (has_neither && !vc.others))
+    if ((vc.servers && vc.gpus) || (has_neither && !vc.others && !is_in_tree(cluster.vcs, vc)))
       complain(fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
     if (vc.borrow && vc.servers) complain(fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
-    if (vc.borrow && has_neither && vc.others)
+    if (vc.borrow && has_neither)
       complain(fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
     servers += vc.servers.value_or(0);
   }
+  check_vc_tree(cluster.vcs, complain);
   if (servers > cluster.servers)
     complain(fmt::format("they own {} servers, the cluster has {}", servers, cluster.servers));
   return complaints;

@@ -241,6 +241,25 @@ void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>&
   }
 }
 
+/// Members of `cluster.vcs` that the scheduling policy doesn't look at.
+void check_accounts(const Scenario& scenario, std::vector<std::string>& warnings) {
+  const auto row = std::ranges::find(scheduling_policies(), scenario.scheduling.name,
+                                     [](const auto& each) { return std::string{each.name}; });
+  const auto has = [&](const auto& is_given) { return std::ranges::any_of(scenario.cluster.vcs, is_given); };
+  std::vector<std::string_view> without;
+  if (row->accounts == AccountUse::none && has([](const auto& vc) { return vc.weight.has_value(); }))
+    without.emplace_back("weight");
+  if (row->accounts != AccountUse::tree) {
+    if (has([](const auto& vc) { return !vc.parent.empty(); })) without.emplace_back("parent");
+    if (has([](const auto& vc) { return vc.priority != 1; })) without.emplace_back("priority");
+    if (has([](const auto& vc) { return vc.job_factor != 1; })) without.emplace_back("job_factor");
+    if (has([](const auto& vc) { return !vc.users.empty(); })) without.emplace_back("users");
+  }
+  if (without.empty()) return;
+  warnings.push_back(fmt::format("cluster.vcs: the policy `{}` doesn't look at {}; slurm-backfill does",
+                                 scenario.scheduling.name, fmt::join(without, ", ")));
+}
+
 void check_network(const ClusterSetup& cluster, const NetworkSetup& network, const FailureSetup& failures,
                    std::uint64_t seed, Complaints& complaints, std::vector<std::string>& warnings) {
   if (!network.traits().has_topology) return;
@@ -286,6 +305,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     warnings.push_back(std::move(note));
   if (std::string note = service_share_note(scenario.cluster, scenario.failures); !note.empty())
     warnings.push_back(std::move(note));
+  check_accounts(scenario, warnings);
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] {
     check_network(scenario.cluster, scenario.network, scenario.failures, scenario.seed, complaints, warnings);

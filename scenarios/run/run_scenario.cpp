@@ -1,4 +1,5 @@
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/account_tree.hpp"
 
 #include "models/overlap/volume.hpp"
 #include "models/workload.hpp"
@@ -162,6 +163,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const bool flow = scenario.network.traits().has_topology;
   PolicyContext context = context_of(workload, cost, seed, failure);
   context.quantum = scenario.rules.quantum;
+  context.accounts = [&] { return account_tree(scenario.cluster, workload); };
   GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
   if (flow && scenario.network.routing == Routing::planned) {

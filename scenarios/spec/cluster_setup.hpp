@@ -11,10 +11,23 @@
 
 namespace contend {
 
+/// A user of a virtual cluster, and its claim beside the other users there.
+struct WeightedUser {
+  std::string name;
+  double weight = 1;
+  bool operator==(const WeightedUser&) const = default;
+};
+
 /// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.
+/// It is also an account of the tree that `parent` makes.
 struct NamedVirtualCluster {
   std::string name;
-  std::optional<int> servers, gpus;  ///< one of them; with `others`, also neither: the servers without an owner
+  std::optional<int> servers, gpus;  ///< one of them; with `others`, or as an account, also neither
+  std::string parent{};              ///< another one of the list; empty: the root of the tree
+  std::optional<double> weight{};    ///< its claim beside the others with the same parent
+  int priority = 1;                  ///< its jobs go before those of a smaller one
+  int job_factor = 1;                ///< its part of the priority of jobs, beside the largest one
+  std::vector<WeightedUser> users{};
   bool borrow = false;
   bool others = false;  ///< also takes the jobs of virtual clusters that are not listed, and those without one
   bool operator==(const NamedVirtualCluster&) const = default;
