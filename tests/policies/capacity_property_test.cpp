@@ -327,6 +327,7 @@ std::vector<Choice> scheduling_choices() {
     all.push_back({name, {{"pack", true}, {"round_s", 60.0}, {"reallocate_s", 60.0}}});
   all.push_back({"allox", {{"round_s", 120.0}}});
   all.push_back({"themis", {{"lease_s", 120.0}}});
+  all.push_back({"conservative", {{"depth", std::int64_t{2}}, {"resolution_s", 60.0}, {"whole_servers", true}}});
   return all;
 }
 

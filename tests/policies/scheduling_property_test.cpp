@@ -80,6 +80,22 @@ std::vector<Choice> choices() {
   all.push_back({"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}});
   all.push_back({"conservative", {{"use_limit", false}, {"estimate_factor", 3.0}}});
   all.push_back({"conservative", {{"use_limit", false}, {"estimate_factor", 0.4}}});
+  const std::vector<std::pair<std::string, ParameterValue>> limits = {{"depth", std::int64_t{3}},
+                                                                      {"per_user", std::int64_t{2}},
+                                                                      {"window_s", 30.0},
+                                                                      {"resolution_s", 5.0},
+                                                                      {"whole_servers", true}};
+  for (const char* name : {"easy", "conservative"}) all.push_back({name, limits});
+  all.push_back({"slurm-backfill",
+                 {{"bf_interval_s", 4.0},
+                  {"bf_resolution_s", 1.0},
+                  {"bf_test_s", 0.5},
+                  {"weight_age", 1000.0},
+                  {"max_age_s", 60.0},
+                  {"weight_fairshare", 1000.0},
+                  {"half_life_s", 60.0},
+                  {"weight_qos", 500.0},
+                  {"calc_period_s", 7.0}}});
   all.push_back({"fair-share", {{"by_user", true}, {"half_life_s", 20.0}}});
   all.push_back({"fair-share", {{"strict", true}}});
   all.push_back({"drf", {{"by_user", true}}});
@@ -118,7 +134,8 @@ bool conserves_work(const Choice& choice) {
     return parameter.name == "round_s" || parameter.name == "period_s";
   });
   // The first guaranteed job of antman that waits holds back those behind it.
-  return !is("fifo") && !is("easy") && !is("conservative") && !is("antman") && !has_rounds &&
+  // Slurm backfills in passes of its own.
+  return !is("fifo") && !is("easy") && !is("conservative") && !is("slurm-backfill") && !is("antman") && !has_rounds &&
          strict == choice.parameters.end();
 }
 
