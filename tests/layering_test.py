@@ -38,7 +38,7 @@ FLOORS = {
     "traces": ("layers", "jobs", ""),
     "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep"),
     "report": ("topology", "page", ""),
-    "validate": ("", "ada_srsf", "calibration", "compression", "elastic", "faults", "intervals", "network", "one_job",
+    "validate": ("", "ada_srsf", "backfill", "calibration", "compression", "elastic", "faults", "intervals", "network", "one_job",
                  "overlap", "parallel", "public", "schedulers", "workloads", "suites.cpp"),
     "cli": ("", "verbs", "commands.cpp"),
     "python": ("module", ""),

@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf/ada_srsf.hpp"
+#include "validate/backfill/backfill_suite.hpp"
 #include "validate/calibration/training_steps.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/elastic/elastic_suite.hpp"
@@ -43,6 +44,8 @@ constexpr SuiteRow kSuites[] = {
      validate_faults},
     {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,
      validate_schedulers},
+    {"backfill", "backfilling with places, and Slurm's, against plain loops on 200 random lists (seconds)", false,
+     validate_backfill},
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
      validate_schedulers_table},
     {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
