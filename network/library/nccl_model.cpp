@@ -125,14 +125,14 @@ bool NcclModel::offers(NcclAlgorithm algorithm, NcclProtocol protocol, Collectiv
   if (protocol == NcclProtocol::ll128 && !it.ll128) return false;
   const bool simple = protocol == NcclProtocol::simple;
   constexpr int kMostHeads = 8;
-  const bool few = std::ranges::max(it.ranks_by_server) <= kMostHeads;
+  const auto few = [&] { return std::ranges::max(it.ranks_by_server) <= kMostHeads; };
   switch (algorithm) {
     case NcclAlgorithm::ring:
       return true;
     case NcclAlgorithm::tree:
       return is_all_reduce(kind);
     case NcclAlgorithm::collnet_direct:
-      return simple && is_all_reduce(kind) && it.sharp && it.nvswitch && few && servers_ > 1;
+      return simple && is_all_reduce(kind) && it.sharp && it.nvswitch && servers_ > 1 && few();
     case NcclAlgorithm::collnet_chain:
       return simple && is_all_reduce(kind) && it.sharp && constants_->has_chain && servers_ > 1;
     case NcclAlgorithm::nvls:
