@@ -111,7 +111,11 @@ std::int64_t vocabulary_rows(const TransformerModel& model, const LayerSplit& sp
 }
 
 RankParameters rank_parameters(const TransformerModel& model, const LayerRange& stage, const LayerSplit& split) {
-  ParameterSplit stored = stage_parameters(model, stage);
+  return rank_parameters(model, stage, split, stage_parameters(model, stage));
+}
+
+RankParameters rank_parameters(const TransformerModel& model, const LayerRange& stage, const LayerSplit& split,
+                               ParameterSplit stored) {
   // Tables of tokens are divided by rows, which need not come out even; so are those of relative positions by heads.
   std::int64_t tables = 0;
   const std::int64_t table = model.vocabulary * model.hidden;

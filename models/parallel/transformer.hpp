@@ -116,6 +116,14 @@ struct ParameterSplit {
     expert_tensors += other.expert_tensors;
     return *this;
   }
+  ParameterSplit& operator-=(const ParameterSplit& other) {
+    divided -= other.divided;
+    whole -= other.whole;
+    experts -= other.experts;
+    tensors -= other.tensors;
+    expert_tensors -= other.expert_tensors;
+    return *this;
+  }
 };
 
 /// The parameters of layer `layer` (0 to all_layers() - 1). The first layer of a stack has the table of relative

@@ -209,6 +209,17 @@ std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& 
       known.push_back(known.back() + passes(times.layer(layer).unit));
     return known;
   };
+  std::vector<ParameterSplit> parameters(1);  // of the first layers
+  for (std::int64_t layer = 0; layer < layers; ++layer)
+    parameters.emplace_back(parameters.back()) += layer_parameters(model_, layer);
+  const auto parameters_of = [&](const LayerRange& range) {
+    LayerRange ends = range;
+    ends.last = ends.first;
+    ParameterSplit stored = stage_parameters(model_, ends);
+    stored += parameters[static_cast<std::size_t>(range.last)];
+    stored -= parameters[static_cast<std::size_t>(range.first)];
+    return rank_parameters(model_, range, work_.split, stored);
+  };
   const auto time = [&](int stage, std::int64_t first, std::int64_t last) {
     UnitTimes& times = of_stage(stage);
     const std::vector<Time>& until = sums_of(times);
@@ -228,7 +239,7 @@ std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& 
       const StageMessage& behind = messages[static_cast<std::size_t>(stage)];
       sum += times.gather_message() + behind.alone + behind.pack + behind.unpack_back;
     }
-    const Time exchanged = exchange(stage, rank_parameters(model_, range, work_.split));
+    const Time exchanged = exchange(stage, parameters_of(range));
     return sum + Time::nanoseconds(exchanged.ns() / job_.plan.micro_batches);
   };
   return ranges_of(balanced_layers(layers, stages, time));
