@@ -6,6 +6,7 @@
 #include "models/parallel/flops.hpp"
 #include "report/pipeline_drawing.hpp"
 #include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/training/parallel_job.hpp"
@@ -48,6 +49,10 @@ struct IterationPart {
   Time time;
 };
 
+TrainingIteration as_it_is(TrainingIteration iteration) {
+  return iteration;
+}
+
 /// The iteration without what the ways between GPUs and hosts carry, and also without the exchange of gradients and
 /// weights, as if they took no time.
 TrainingIteration without_host(TrainingIteration iteration) {
@@ -60,6 +65,7 @@ TrainingIteration without_host(TrainingIteration iteration) {
   return iteration;
 }
 TrainingIteration without_exchange(TrainingIteration iteration) {
+  iteration = without_host(std::move(iteration));
   iteration.planned.clear();
   iteration.tied_elements = 0;
   for (std::vector<ModelUnit>& stage : iteration.units)
@@ -94,21 +100,24 @@ std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, cons
   TrainingEntry unlaunched = entry;
   unlaunched.host = {.name = "none", .costs = {}};
   unlaunched.launch = {};
-  const auto alone = [&](const TrainingIteration& changed) {
-    std::vector<PassRecord> unused;
-    return lone_iteration(system, entry.name, gpus, spread_graph(unlaunched, changed, unused));
+  const auto alone = [&](TrainingIteration (*change)(TrainingIteration)) {
+    return leaping_rounds(system, [&](const TrainingSystem& each) {
+      std::vector<PassRecord> unused;
+      const TrainingIteration changed = change(plan_parallel(each, entry, gpus).iteration);
+      return lone_iteration(each, entry.name, gpus, spread_graph(unlaunched, changed, unused));
+    });
   };
   Time host, exchange, launches, without = iteration;
   if (host_of(entry) != nullptr || entry.launch > Time{}) {
-    without = alone(job.iteration);
+    without = alone(as_it_is);
     launches = shorter_by(without, iteration);
   }
   if (left > Time{} && entry.parallel->offload.any()) {
-    const Time inside = alone(without_host(job.iteration));
+    const Time inside = alone(without_host);
     host = shorter_by(inside, without);
     without = inside;
   }
-  if (left > Time{}) exchange = shorter_by(alone(without_exchange(without_host(job.iteration))), without);
+  if (left > Time{}) exchange = shorter_by(alone(without_exchange), without);
   return {{"compute_s", "computing", shares.compute},
           {"recompute_s", "computing again", shares.recompute},
           {"tensor_s", "tensor-parallel communication", shares.tensor},
@@ -167,9 +176,17 @@ ParallelJob planned_job(const TrainingSystem& system, const TrainingEntry& entry
   }
 }
 
+/// The job and the times of its passes, with rounds left out.
+std::pair<ParallelJob, PipelineTimes> timed_job(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+  return leaping_rounds(system, [&](const TrainingSystem& each) {
+    ParallelJob job = planned_job(each, entry, gpus);
+    PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
+    return std::pair{std::move(job), std::move(times)};
+  });
+}
+
 std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = planned_job(system, entry, gpus);
-  const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
+  const auto [job, times] = timed_job(system, entry, gpus);
   const Time iteration = lone_iteration(system, entry.name, gpus);
   const double seconds = iteration.to_seconds();
   const TransformerModel model = transformer_of(entry);
@@ -215,9 +232,8 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
 
 /// An object of the job that job_text() describes.
 void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = planned_job(system, entry, gpus);
+  const auto [job, times] = timed_job(system, entry, gpus);
   const TrainingIteration& it = job.iteration;
-  const PipelineTimes times = evaluate(it.plan, it.costs());
   const Time iteration = lone_iteration(system, entry.name, gpus);
   const double seconds = iteration.to_seconds();
   const double flops = job.work.model_flops / gpus / seconds;

@@ -257,6 +257,7 @@ struct EngineState : ClusterView {
   Fingerprint fingerprint;
   std::vector<JobId> away;           ///< running jobs that the view leaves out for now (hide())
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
+  std::vector<JobId> lapped;         ///< jobs of which a round ended at this instant (PlannedRounds)
   std::vector<JobId> saved_now;      ///< jobs of iterations that go on at this instant after a checkpoint
   Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
   /// By GPU: its totals when it went out of service, while a job that goes on without it holds it. Empty without

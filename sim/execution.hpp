@@ -252,6 +252,9 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<RunningTimer> timers;                  ///< in order of starting
   std::vector<CellId> cell_of_rank;                  ///< only if not foldable
   std::array<std::uint32_t, kMostInFlight> phase{};  ///< of the iterations in flight, by slot
+  std::vector<std::int32_t> round_left{};            ///< [slot x rounds + round]: as `left`, of PlannedRounds
+  std::array<std::int32_t, kMostInFlight> lap{};     ///< rounds that have ended before any that hasn't, by slot
+  bool has_leapt = false;                            ///< over the rounds that the graph of `current` leaves out
   std::int64_t host_uses = 0;                        ///< that have begun, for each GPU (EngineState::host_uses)
   bool begun = false;                                ///< false while it restarts after a failure
   /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its

@@ -40,7 +40,8 @@ void Executor::begin(JobId job) {
       if (is_carried(other)) static_cast<void>(courier_.solo_time(other));
     }
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase) {
-      if (op.is_in(phase)) communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.iterations)};
+      if (op.is_in(phase))
+        communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.iterations)} * plan.ops[i].often;
     }
   }
   if (communication > GpuTime{kLongestJobTime, 1}) {
@@ -65,7 +66,8 @@ void Executor::announce_traffic(JobId job) {
     if (!op.is_traffic()) continue;
     double iterations = 0;
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
-      if (op.is_in(phase)) iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.iterations));
+      if (op.is_in(phase))
+        iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.iterations) * plan.ops[i].often);
     const int first = plan.first_rank[op.role.index()];
     for (int rank = first; rank < first + (plan.ops[i].per_rank ? plan.ops[i].ranks : 1); ++rank) {
       const Traffic each = traffic_of(job, OpId{i}, 0, rank);
@@ -102,6 +104,18 @@ void Executor::open_next(JobId job) {
   drain();
 }
 
+namespace {
+
+void open_rounds(const Plan& plan, Slot slot, JobExecution& live) {
+  if (!plan.rounds) return;
+  const std::vector<std::int32_t>& instances = plan.rounds->instances;
+  live.round_left.resize(static_cast<std::size_t>(plan.in_flight) * instances.size());
+  std::ranges::copy(instances, live.round_left.begin() + static_cast<std::ptrdiff_t>(slot * instances.size()));
+  live.lap[slot] = 0;
+}
+
+}  // namespace
+
 void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
@@ -111,6 +125,7 @@ void Executor::open(JobId job, Slot slot, bool first) {
   run.live->left[slot] = plan.instances[phase];
   run.live->unsent[slot] = plan.sent[phase];
   run.live->admitted[slot] = false;
+  open_rounds(plan, slot, *run.live);
   if (plan.patience) {
     run.live->ready_since[slot] = Time::never();
     run.live->patience_runs[slot] = false;
@@ -322,13 +337,27 @@ void Executor::complete(const Completion& done) {
   if (!op.successors[1].empty() && run.is_open(run.place_of(done.slot) + 1)) {
     for (const OpId after : op.successors[1]) contribute(done, after, run.next(done.slot), true);
   }
+  if (run.plan->rounds && op.op.round != kNoRound) end_in_round(done);
   if (run.live->left[run.live->current] == 0) end_iteration(done.job);
+}
+
+void Executor::end_in_round(const Completion& done) {
+  JobRun& run = state_.run(done.job);
+  const Plan::PlannedOp& op = run.plan->ops[done.op.index()];
+  const std::size_t rounds = run.plan->rounds->ops.size(), first = done.slot * rounds;
+  std::vector<std::int32_t>& left = run.live->round_left;
+  left[first + static_cast<std::size_t>(op.op.round)] -= op.per_rank ? state_.ranks_of(done.cell) : 1;
+  std::int32_t& lap = run.live->lap[done.slot];
+  const std::int32_t before = lap;
+  while (static_cast<std::size_t>(lap) < rounds && left[first + static_cast<std::size_t>(lap)] == 0) ++lap;
+  if (lap > before && done.slot == run.live->current) state_.lapped.push_back(done.job);
 }
 
 void Executor::end_iteration(JobId job) {
   JobRun& run = state_.run(job);
   while (run.live->left[run.live->current] == 0) {
     if (run.live->patience_runs[run.live->current]) forget_patience(run);
+    if (run.plan->rounds && !std::exchange(run.live->has_leapt, false)) throw UnleaptRounds{};
     ++run.completed;
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;

@@ -75,6 +75,8 @@ class Executor {
   /// Opens the next iterations of a job that has none in flight.
   void open_next(JobId job);
   void complete(const Completion& done);
+  /// Counts an operation of a round (PlannedRounds) that has ended.
+  void end_in_round(const Completion& done);
   void drain();
   void end_iteration(JobId job);
   [[nodiscard]] bool all_have_begun(JobId job, Slot slot) const;

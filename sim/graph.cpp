@@ -176,6 +176,7 @@ IterationGraph IterationGraph::without_operations() const {
   graph.channels_ = channels_;
   graph.counters_ = counters_;
   graph.in_flight_ = in_flight_;
+  graph.left_out_ = left_out_;
   return graph;
 }
 
@@ -203,6 +204,10 @@ void IterationGraph::add_dependency(OpId before, OpId after, int lag) {
   dependencies_.push_back({before, after, lag});
 }
 
+void IterationGraph::put_into_round(std::int32_t round, std::size_t from) {
+  for (std::size_t i = from; i < ops_.size(); ++i) ops_[i].round = round;
+}
+
 int IterationGraph::ranks() const {
   return std::accumulate(roles_.begin(), roles_.end(), 0, [](int sum, const Role& role) { return sum + role.ranks; });
 }
@@ -219,7 +224,7 @@ OpId IterationGraph::last_compute() const {
 Time IterationGraph::compute_per_rank(RoleId role, std::size_t phase) const {
   Time total;
   for (const Op& op : ops_) {
-    if (op.kind == OpKind::compute && op.role == role && op.is_in(phase)) total += op.duration;
+    if (op.kind == OpKind::compute && op.role == role && op.is_in(phase)) total += op.duration * often(op);
   }
   return total;
 }
@@ -227,7 +232,8 @@ Time IterationGraph::compute_per_rank(RoleId role, std::size_t phase) const {
 GpuTime IterationGraph::compute_total(std::size_t phase) const {
   GpuTime total;
   for (const Op& op : ops_) {
-    if (op.kind == OpKind::compute && op.is_in(phase)) total += GpuTime{op.duration, roles_[op.role.index()].ranks};
+    if (op.kind == OpKind::compute && op.is_in(phase))
+      total += GpuTime{op.duration, roles_[op.role.index()].ranks} * often(op);
   }
   return total;
 }

@@ -173,6 +173,18 @@ struct Counter {
 /// The phase of operations that all iterations have (sim/iteration_phases.hpp).
 inline constexpr std::int32_t kEveryPhase = -1;
 
+/// The round of operations that belong to none.
+inline constexpr std::int32_t kNoRound = -1;
+
+/// Rounds that an iteration has and its graph leaves out, between two rounds of the graph that are alike, such as most
+/// micro-batches of a long pipeline. An iteration of such a graph has to leap over them (sim/planned_rounds.hpp).
+struct RoundsLeftOut {
+  std::int64_t count = 0;  ///< >= 0
+  std::int32_t like = 0;   ///< the round of the graph (Op::round) that they are like, each a round behind the other
+
+  friend bool operator==(const RoundsLeftOut&, const RoundsLeftOut&) = default;
+};
+
 /// Who sums what a collective sends: its ranks, or processes to which they push and from which they pull.
 enum class ParameterServers : std::uint8_t {
   none,
@@ -225,6 +237,7 @@ struct Op {
   std::int64_t amount = 1;                                 ///< post and await only, >= 1
   std::int64_t bound = 0;                                  ///< await only, >= 0
   HostTraffic host{};  ///< timer only: with a HostModel it takes longer than `duration` where servers are busy
+  std::int32_t round = kNoRound;  ///< its part of an iteration that repeats a part, from 0 on (RoundsLeftOut)
 
   /// True if each rank has an instance of its own; false if there is one for all.
   [[nodiscard]] bool per_rank() const { return runs_on_lane() || (kind == OpKind::message && !joint); }
@@ -295,6 +308,9 @@ class IterationGraph {
   /// Lets so many iterations be in flight at once, kUsuallyInFlight to kMostInFlight: the next iteration begins when
   /// the first of them has ended.
   void set_in_flight(int iterations) { in_flight_ = iterations; }
+  /// Puts the operations from that number on, up to the last one so far, into a round.
+  void put_into_round(std::int32_t round, std::size_t from);
+  void leave_out(RoundsLeftOut rounds) { left_out_ = rounds; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
   /// Sets the place of an operation among those that are ready on its lane, smaller ones first.
   void prioritise(OpId op, std::int32_t priority) { ops_[op.index()].priority = priority; }
@@ -306,7 +322,12 @@ class IterationGraph {
   [[nodiscard]] const std::vector<Counter>& counters() const { return counters_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
-  /// The roles, channels, counters and iterations in flight of this graph, for other operations.
+  [[nodiscard]] const RoundsLeftOut& left_out() const { return left_out_; }
+  /// How many operations of an iteration this one stands for, with those of rounds that are left out.
+  [[nodiscard]] std::int64_t often(const Op& op) const {
+    return left_out_.count > 0 && op.round == left_out_.like ? 1 + left_out_.count : 1;
+  }
+  /// The roles, channels, counters, iterations in flight and rounds left out of this graph, for other operations.
   [[nodiscard]] IterationGraph without_operations() const;
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
   /// number unless the network tells them apart; so none is late.
@@ -353,6 +374,7 @@ class IterationGraph {
   std::vector<Dependency> dependencies_;
   IterationPhases phases_;
   int in_flight_ = kUsuallyInFlight;
+  RoundsLeftOut left_out_;
 };
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:

@@ -2,8 +2,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace contend {
+
+namespace {
+
+void look_at_rounds(const IterationGraph& graph, Plan& plan) {
+  if (graph.left_out().count == 0) return;
+  for (Plan::PlannedOp& op : plan.ops) {
+    op.often = graph.often(op.op);
+    for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
+      if (op.op.sends() && op.op.is_in(phase))
+        plan.sent[phase] += op.op.all_bytes() * ((op.per_rank ? op.ranks : 1) * (op.often - 1));
+  }
+  plan.rounds.emplace(plan, graph.left_out());
+}
+
+}  // namespace
 
 Plan::Plan(const IterationGraph& graph)
     : roles{graph.roles()},
@@ -14,10 +30,7 @@ Plan::Plan(const IterationGraph& graph)
       instances(phases.count(), 0),
       sent(phases.count()) {
   graph.validate();
-  for (std::size_t r = 0; r < roles.size(); ++r) {
-    first_rank.push_back(ranks);
-    ranks += roles[r].ranks;
-  }
+  for (const Role& role : roles) first_rank.push_back(std::exchange(ranks, ranks + role.ranks));
   for (std::size_t phase = 0; phase < phases.count(); ++phase) {
     compute_total.push_back(graph.compute_total(phase));
     compute_per_rank.emplace_back();
@@ -63,6 +76,7 @@ Plan::Plan(const IterationGraph& graph)
                           [](const PlannedOp& op) { return op.per_rank && op.op.kind == OpKind::message; }) &&
              std::none_of(graph.dependencies().begin(), graph.dependencies().end(), joins_ranks);
   find_late(graph);
+  look_at_rounds(graph, *this);
   find_chains();
 }
 
@@ -146,7 +160,7 @@ Time Plan::compute_left(RoleId role, std::int64_t from, std::int64_t iterations)
 }
 
 void Plan::find_chains() {
-  if (!foldable || leaves_behind || roles.size() > 1 || phases.count() > 1) return;
+  if (!foldable || leaves_behind || roles.size() > 1 || phases.count() > 1 || rounds) return;
   // A rank is certain to have nothing else to do between two operations only if the operations of an iteration are
   // totally ordered and an iteration begins when the one before has ended.
   std::vector<std::int32_t> waits_for(ops.size(), 0);

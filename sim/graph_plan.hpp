@@ -4,6 +4,7 @@
 
 #include "sim/graph.hpp"
 #include "sim/late_ranks.hpp"
+#include "sim/planned_rounds.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,6 +32,7 @@ struct Plan {
     bool may_be_dropped = false;   ///< such a task, or another that late ranks need not do any more
     bool is_awaited = false;       ///< a task of which the rank is late if it hasn't done it
     bool is_last_awaited = false;  ///< with patience: such a task after which no other comes
+    std::int64_t often = 1;        ///< IterationGraph::often()
     OpId then;  ///< the compute operation of the same rank that is the only one to become ready when this one ends
   };
 
@@ -44,7 +46,8 @@ struct Plan {
   int ranks = 0;
   std::int32_t in_flight = kUsuallyInFlight;  ///< iterations
   IterationPhases phases;
-  std::vector<std::int32_t> instances;              ///< of an iteration, by phase
+  std::optional<PlannedRounds> rounds;              ///< if the graph leaves some out
+  std::vector<std::int32_t> instances;              ///< of an iteration, by phase, without rounds left out
   std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
   std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends

@@ -15,18 +15,19 @@ Slot slot_at(const JobRun& run, int place) {
   return static_cast<Slot>(slot < run.plan->in_flight ? slot : slot - run.plan->in_flight);
 }
 
-/// An operation in flight, as a word: which, and of which iteration.
-std::uint64_t in_flight(const JobRun& run, OpId op, Slot slot) {
-  return (std::uint64_t{op.value()} << 2) ^ static_cast<unsigned>(run.place_of(slot));
-}
-
 }  // namespace
+
+/// An operation in flight, as a word: which, and of which iteration.
+std::uint64_t Leaper::in_flight(const JobRun& run, OpId op, Slot slot) const {
+  return (number_of(run, op, slot) << 2) ^ static_cast<unsigned>(run.place_of(slot));
+}
 
 void Leaper::write_task(const Cell& cell, Time now) {
   if (!cell.busy) return words_.push_back(UINT64_MAX);
   const JobRun& run = state_.run(cell.running.job);
-  words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 3) ^
-                   (cell.chained ? 4U : 0U) ^ static_cast<unsigned>(run.place_of(cell.running.slot)));
+  words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^
+                   (number_of(run, cell.running.op, cell.running.slot) << 3) ^ (cell.chained ? 4U : 0U) ^
+                   static_cast<unsigned>(run.place_of(cell.running.slot)));
   words_.push_back(static_cast<std::uint64_t>((cell.end - now).ns()));
   if (!state_.server_slowness.empty())  // as with interference, also if the GPU is at its full pace again
     words_.push_back(static_cast<std::uint64_t>((now - cell.started).ns()));
@@ -43,17 +44,21 @@ void Leaper::write_task(const Cell& cell, Time now) {
 void Leaper::write_lanes(const Occupant& occupant, const JobRun& run, Time now) {
   for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
     const LaneState& of = occupant.lanes[lane];
+    if (lap_ > 0 && run.plan->lanes[lane] == Lane::host && is_ahead_[occupant.role.index()]) continue;
     words_.push_back(!of.busy ? UINT64_MAX : in_flight(run, of.running.op, of.running.slot));
     if (of.busy) words_.push_back(static_cast<std::uint64_t>((of.end - now).ns()));
   }
 }
 
-void Leaper::shift_lanes(Occupant& occupant, Time by) {
+void Leaper::shift_lanes(Occupant& occupant, Time by, std::int64_t rounds) {
+  const Plan& plan = *state_.run(occupant.job).plan;
   for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
     LaneState& of = occupant.lanes[lane];
     if (!of.busy) continue;
-    of.started += by;
-    of.end += by;
+    const bool is_ahead = rounds > 0 && plan.lanes[lane] == Lane::host && is_ahead_[occupant.role.index()];
+    const Time moved = is_ahead ? hosts_->roles[occupant.role.index()].each * rounds : by;
+    of.started += moved;
+    of.end += moved;
     state_.calendar.reschedule(of.event, of.end);
   }
 }
@@ -109,23 +114,14 @@ void Leaper::write_state(const Group& group) {
   for (const CellId id : group.cells) write_task(state_.at(id), now_of(group));
   for (const JobId id : group.jobs) {
     const JobRun& run = state_.run(id);
-    const std::size_t ops = run.plan->ops.size();
-    const auto write_slots = [&](const PendingCounts& pending) {
-      for (int place = 0; place < run.plan->in_flight; ++place) {
-        const Slot slot = slot_at(run, place);
-        for (std::size_t op = 0; op < ops; ++op) {
-          words_.push_back(static_cast<std::uint32_t>(pending[run.at(slot, OpId{op})]));
-        }
-      }
-    };
-    write_slots(run.live->pending);
+    write_pending(id, nullptr);
     if (run.plan->phases.count() > 1) {
       words_.push_back(static_cast<std::uint64_t>(run.completed % run.plan->phases.cycle_length()));
       for (int place = 0; place < run.plan->in_flight; ++place) words_.push_back(run.live->phase[slot_at(run, place)]);
     }
     for (const CellId cell : run.live->cells) {
       const Occupant& occupant = state_.occupant(cell, id);
-      write_slots(occupant.pending);
+      write_pending(id, &occupant);
       write_lanes(occupant, run, now_of(group));
     }
     if (communicates(id)) network_->save_state(id, now_of(group), words_);

@@ -64,7 +64,13 @@ void Leaper::after_instant() {
       if (group.jobs.size() == 1) look_after_checkpoint(group);
     }
   }
+  if (state_.options.leap && goes_on && seen_changes_ == state_.groups_changed) {
+    for (const JobId job : state_.lapped)
+      if (state_.run(job).live && group_of_[job.index()] < groups_.size())
+        look_at_rounds(groups_[group_of_[job.index()]]);
+  }
   state_.iterated.clear();
+  state_.lapped.clear();
   state_.saved_now.clear();
 }
 
@@ -152,6 +158,8 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     EngineState::settle(run, now);
     JobAccount job;
     job.completed = run.completed;
+    job.lap = run.live->lap[run.live->current];
+    job.unsent = run.live->unsent[run.live->current];
     job.key = state_.key(id);
     job.communication_key = state_.policies.communication->key(state_.view(id, true));
     job.remaining_service = run.remaining_service;
@@ -341,7 +349,8 @@ bool Leaper::was_undisturbed(const Group& group, const Account& then, const Acco
   return busy == compute && carried == sent && uses == 0;
 }
 
-std::int64_t Leaper::possible_periods(const Group& group, const Account& then, const Account& now, bool saves) const {
+std::int64_t Leaper::possible_periods(const Group& group, const Account& then, const Account& now, bool saves,
+                                      std::int64_t most) const {
   const Time period = now.time - then.time;
   CONTEND_DCHECK(period > Time{}, "a recurrence takes time");
   if (!was_undisturbed(group, then, now)) return 0;
@@ -350,7 +359,7 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& then, c
   const Time limit = horizon(group);
   // The landing must lie before the horizon, because all events of one instant are decided together.
   std::int64_t periods =
-      limit == Time::never() ? INT64_MAX : (limit - now.time - Time::nanoseconds(1)).ns() / period.ns();
+      limit == Time::never() ? most : std::min(most, (limit - now.time - Time::nanoseconds(1)).ns() / period.ns());
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {  // the iterations in flight and the end of a job stay
     const JobRun& run = state_.run(group.jobs[i]);
     const std::int64_t iterations = now.jobs[i].completed - then.jobs[i].completed;
@@ -381,13 +390,16 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& then, c
 /// The tasks, timers and transfers of a job in a period.
 std::int64_t Leaper::events_in_period(const JobRun& run, const JobAccount& then, const JobAccount& now) {
   std::int64_t events = now.usage.transfers - then.usage.transfers;
+  if (run.plan->rounds && now.completed == then.completed)
+    return events + run.plan->rounds->events * (now.lap - then.lap);
   const IterationPhases& phases = run.plan->phases;
   for (const Plan::PlannedOp& op : run.plan->ops) {
     if (op.op.is_traffic()) continue;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
       if (!op.op.is_in(phase)) continue;
-      events += (op.per_rank ? op.ranks : 1) * (phases.left(phase, then.completed, run.iterations) -
-                                                phases.left(phase, now.completed, run.iterations));
+      events +=
+          (op.per_rank ? op.ranks : 1) * op.often *
+          (phases.left(phase, then.completed, run.iterations) - phases.left(phase, now.completed, run.iterations));
     }
   }
   return events;
@@ -401,6 +413,7 @@ void Leaper::add_periods(JobId id, const JobAccount& a, const JobAccount& b, std
   run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
   run.live->waiting_since += by;
   if (b.completed > a.completed) run.live->iterated += by;
+  if (b.completed == a.completed) run.live->unsent[run.live->current] += (b.unsent - a.unsent) * periods;
   for (Promise& promise : run.live->promises) promise.at += by;
   if (!run.live->promises.empty()) run.next_promise += by;
   run.key_is_stale = true;
@@ -446,7 +459,8 @@ void Leaper::leap(Group& group, Account then, Account now, std::int64_t periods)
       const Time compute = (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
       state_.occupant(run.live->cells[c], id).remaining_compute += compute;
       state_.change_load(run.live->cells[c], GpuTime{compute, 1} + GpuTime{communication, 1});
-      shift_lanes(state_.occupant(run.live->cells[c], id), by);
+      shift_lanes(state_.occupant(run.live->cells[c], id), by,
+                  (b.lap - a.lap) * (b.completed > a.completed ? 0 : periods));
     }
     for (RunningTimer& timer : run.live->timers) {
       CONTEND_CHECK(!timer.use.valid(), "a job that uses hosts doesn't leap");

@@ -38,16 +38,22 @@
 // The leaper looks at the state of a group whenever one job of the group, the anchor, completes an iteration. It
 // compares the whole state, word by word, with the one saved last. As in Brent's cycle finding (BIT 20, 1980), it saves
 // a state after 1, 2, 4, 8, ... looks.
+//
+// An iteration that repeats rounds, such as a pipeline of many micro-batches, is leapt over in its middle: its graph
+// leaves rounds out, and the leaper looks at a job that is alone in its group whenever a round has ended. If the state
+// relative to the rounds recurs, it adds the rounds left out, all at once (sim/planned_rounds.hpp).
 
 #include "sim/admission.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/outages.hpp"
 #include "sim/pulse.hpp"
+#include "sim/round_hosts.hpp"
 #include "sim/totals.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace contend {
@@ -74,6 +80,8 @@ class Leaper {
   /// What a job has done, as a whole, and has left on each of its cells.
   struct JobAccount {
     std::int64_t completed = 0;
+    std::int32_t lap = 0;  // JobExecution::lap of the iteration in front
+    Bytes unsent;          // likewise
     PolicyKey key = 0, communication_key = 0;
     GpuTime remaining_service;
     JobTotals totals;
@@ -103,6 +111,16 @@ class Leaper {
     [[nodiscard]] Time period() const { return now.time - then.time; }
   };
 
+  /// The rounds of an iteration whose graph leaves rounds out, as of the last look that was saved.
+  struct SeenRounds {
+    std::int64_t iteration = -1;
+    std::vector<std::uint64_t> state;  // as Group::saved
+    Account account;
+    std::vector<std::size_t> launched;  // by role: Leaper::launched_
+    GpuTime ahead;                      // Leaper::time_ahead()
+    int looks = 0, looks_until_save = 1;
+  };
+
   struct Group {
     std::vector<JobId> jobs;           // ascending
     std::vector<CellId> cells;         // that run tasks of these jobs only
@@ -117,6 +135,7 @@ class Leaper {
     Account account;                                    // at that time
     std::vector<std::uint64_t> saved_after_checkpoint;  // likewise, when its job went on after the last one
     Account account_after_checkpoint;
+    SeenRounds rounds;
     int looks = 0, looks_until_save = 1;
     std::int64_t anchor_iterations = 0, stride = 1;  // a look is taken every `stride` iterations of the anchor
     Time ahead_until;                                // where the last leap landed
@@ -146,15 +165,40 @@ class Leaper {
   void look(Group& group);
   /// To be called when the only job of the group goes on after a checkpoint for which it has stopped.
   void look_after_checkpoint(Group& group);
+  /// To be called when a round of the only job of the group has ended (sim/planned_rounds.hpp).
+  void look_at_rounds(Group& group);
 
   // leap_state.cpp: the state of a group, and what of it moves
   void write_state(const Group& group);
+  /// The same of a group of one job relative to the rounds of its iteration in front. Returns false unless the job is
+  /// in steady rounds: the first of them that is_untouched() is one. It has to be in no round behind that, either.
+  [[nodiscard]] bool write_state_in_rounds(const Group& group);
+  /// Of an occupant, or of what the job does as a whole.
+  void write_pending(JobId job, const Occupant* occupant);
+  void write_rounds(JobId job, const Occupant* occupant);
+  /// Ends that an operation waits for, as if no host that is ahead had launched it; all its own if it waits for none.
+  [[nodiscard]] std::uint64_t count_of(JobId job, const Occupant* occupant, Slot slot, OpId op) const;
+  /// Ends of launches of an operation by hosts of roles that run free, or only by those that are ahead.
+  [[nodiscard]] std::int32_t launches_done(JobId job, const Occupant* occupant, Slot slot, OpId op,
+                                           bool only_ahead) const;
+  /// Sets launched_ and is_ahead_.
+  void find_hosts(JobId job);
+  /// What hosts that are ahead have done of the iterations in flight.
+  [[nodiscard]] GpuTime time_ahead(JobId job) const;
+  /// True if the hosts that are ahead remain so: they had launched all that devices have begun since.
+  [[nodiscard]] bool stay_ahead(const JobRun& run, const SeenRounds& seen, std::int64_t rounds, Time period) const;
+  [[nodiscard]] bool is_skipped(const JobRun& run, OpId op) const;
+  /// True if no operation of the round has begun, and nothing that one waits for has ended.
+  [[nodiscard]] bool is_untouched(JobId job, std::size_t round) const;
+  [[nodiscard]] std::uint64_t number_of(const JobRun& run, OpId op, Slot slot) const;
+  [[nodiscard]] std::uint64_t in_flight(const JobRun& run, OpId op, Slot slot) const;
   void write_task(const Cell& cell, Time now);
   void write_counters(JobId job);
   void shift_counters(JobId job, std::int64_t iterations, Time by);
   void write_patience(const JobRun& run, Time now);
   void write_lanes(const Occupant& occupant, const JobRun& run, Time now);
-  void shift_lanes(Occupant& occupant, Time by);
+  /// Hosts that are ahead are moved by the time that they take for so many rounds.
+  void shift_lanes(Occupant& occupant, Time by, std::int64_t rounds);
 
   // leaper.cpp again
   /// The clock of the group: a group that has leapt is ahead of the others.
@@ -177,9 +221,9 @@ class Leaper {
   [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& then, const Account& now) const;
   [[nodiscard]] bool is_in_order_after(const Group& group, const Account& then, const Account& now,
                                        std::int64_t periods) const;
-  /// `saves`: a period ends with a checkpoint, and has no other one.
-  [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& then, const Account& now,
-                                              bool saves) const;
+  /// `saves`: a period ends with a checkpoint, and has no other one. At most `most`.
+  [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& then, const Account& now, bool saves,
+                                              std::int64_t most = INT64_MAX) const;
   void leap(Group& group, Account then, Account now, std::int64_t periods);
   /// Adds so many periods to the totals of the group that leaps, and to the times at which it is.
   void add_periods(const Leap& leap, std::int64_t periods);
@@ -203,10 +247,17 @@ class Leaper {
   std::uint64_t next_regroup_ = 0, next_regroup_of_all_ = 0;  // as numbers of events
   std::uint64_t patience_ = 0;                                // events between two regroupings while nothing changes
   bool has_changed_ = false;                                  // since all groups were formed
-  std::vector<Leap> leaps_;                                   // those that may not have landed, for take_back()
-  std::size_t most_leaps_ = 1024;                             // before the landed ones are forgotten
+  std::map<const Plan*, RoundHosts> hosts_by_plan_;
+  std::vector<Leap> leaps_;        // those that may not have landed, for take_back()
+  std::size_t most_leaps_ = 1024;  // before the landed ones are forgotten
 
   // Scratch.
+  // Of write_state_in_rounds(): rounds that have ended, those that have begun on devices, and, by role, those that
+  // hosts have launched, and whether these are ahead of all that recurs.
+  std::size_t lap_ = 0, touched_ = 0;
+  std::vector<std::size_t> launched_;
+  std::vector<bool> is_ahead_;
+  const RoundHosts* hosts_ = nullptr;
   std::vector<std::uint64_t> words_;
   std::vector<JobId> region_;
   std::vector<CellId> cells_;                                   // of the region, ascending

@@ -136,9 +136,10 @@ IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) 
     for (const Op& op : graph.ops()) {
       if (!op.is_traffic() || !op.is_in(phase)) continue;
       const SentVolume sent = sent_volume(graph, op, per_server);
-      by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker;
-      by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface;
-      messages[op.role.index()] += static_cast<std::size_t>(op.times);
+      const std::int64_t often = graph.often(op);
+      by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker * static_cast<double>(often);
+      by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface * static_cast<double>(often);
+      messages[op.role.index()] += static_cast<std::size_t>(op.times * often);
     }
     traffic.messages = std::max(traffic.messages, *std::max_element(messages.begin(), messages.end()));
   }

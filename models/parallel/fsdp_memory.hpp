@@ -38,7 +38,7 @@ struct FsdpShape {
   std::int64_t gradients = 4;  ///< bytes of a gradient as it is added up
   Recomputation recomputation = Recomputation::none;
   Bytes activations;                            ///< of all micro-batches that are held at the peak
-  int micro_batches = 1;                        ///< of a step
+  std::int64_t micro_batches = 1;               ///< of a step
   int held = 1;                                 ///< of these, at most, whose backward pass is to come
   bool has_previous = false, has_next = false;  ///< pipeline ranks
   Bytes message;                                ///< to the next pipeline rank

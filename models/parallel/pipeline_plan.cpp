@@ -2,8 +2,11 @@
 
 #include "models/parallel/pipeline_walk.hpp"
 #include "sim/error.hpp"
+#include "sim/planned_rounds.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -17,6 +20,13 @@ bool PipelinePlan::has_weight_passes() const {
                                  [](const PipelinePass& pass) { return pass.kind == PassKind::backward_weight; });
     });
   });
+}
+
+int PipelinePlan::round_of(int micro_batch) const {
+  const auto path = path_of[static_cast<std::size_t>(micro_batch)];  // the micro-batches of a path follow each other
+  const auto first = path == 0 ? path_of.begin() : std::ranges::lower_bound(path_of, path);
+  const auto of_path = micro_batch - static_cast<int>(first - path_of.begin());
+  return of_path / (round / static_cast<int>(paths.size()));
 }
 
 std::string pass_name(const PipelinePass& pass) {
@@ -116,6 +126,57 @@ void check_costs(const PipelinePlan& plan, const PipelineCosts& costs) {
   for (const auto& each : costs.latency) check(each, stages - 1, "latencies, one between each stage and the next");
 }
 
+namespace {
+
+/// What a round of a plan takes once it takes the same time as the next, and what each rank computes in it.
+struct SteadyRound {
+  Time time;
+  std::vector<Time> busy;  ///< by rank
+};
+
+/// By round: the ends of its steps, rank by rank in the order of the rank, and by rank the time of its steps. A step of
+/// two passes belongs to the round of the first one.
+struct RoundEnds {
+  RoundEnds(const PipelinePlan& plan, const PipelineTimes& times)
+      : ends(static_cast<std::size_t>(plan.rounds()) + 1), busy(ends.size(), std::vector<Time>(plan.ranks())) {
+    for (std::size_t rank = 0; rank < plan.ranks(); ++rank) {
+      int before = 0;
+      for (std::size_t i = 0; i < plan.order[rank].size(); ++i) {
+        const PipelineStep& step = plan.order[rank][i];
+        const int round = plan.round_of(step.pass[0].micro_batch);
+        ends[static_cast<std::size_t>(round)].push_back(times.end[rank][i]);
+        busy[static_cast<std::size_t>(round)][rank] += times.end[rank][i] - times.start[rank][i];
+        for (const PipelinePass& pass : step.passes())  // which waits for a pass of a step that may be as far away
+          reach = std::max(reach, 2 * std::abs(plan.round_of(pass.micro_batch) - round));
+        if (i > 0) reach = std::max(reach, std::abs(round - before));
+        before = round;
+      }
+    }
+  }
+  std::vector<std::vector<Time>> ends;
+  std::vector<std::vector<Time>> busy;
+  int reach = 0;  ///< the most rounds between two steps of which one waits for the other
+};
+
+/// Looks at as many rounds in the middle of the plan as a step can wait for, and one more. If all of them are as much
+/// later as the rounds before, so are all that follow, as a step ends a fixed time after the last that it waits for.
+SteadyRound steady_round(const PipelinePlan& plan, const PipelineTimes& times) {
+  const RoundEnds rounds{plan, times};
+  const auto middle = static_cast<std::size_t>(plan.rounds() / 2), reach = static_cast<std::size_t>(rounds.reach);
+  if (middle < reach + 2) throw UnleaptRounds{};
+  std::optional<Time> time;
+  for (std::size_t round = middle - reach - 1; round <= middle; ++round) {
+    const std::vector<Time>&before = rounds.ends[round - 1], &ends = rounds.ends[round];
+    if (ends.size() != before.size() || ends.empty()) throw UnleaptRounds{};
+    if (!time) time = ends.front() - before.front();
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      if (ends[i] - before[i] != *time) throw UnleaptRounds{};
+  }
+  return {*time, rounds.busy[middle]};
+}
+
+}  // namespace
+
 PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs) {
   check_costs(plan, costs);
   PipelineTimes times;
@@ -133,13 +194,18 @@ PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs) {
     times.makespan = std::max(times.makespan, end);
   });
   if (const std::vector<Complaint> stuck = walk.stuck(); !stuck.empty()) throw InputError{stuck};
+  SteadyRound left_out{.time = {}, .busy = std::vector<Time>(ranks)};
+  if (plan.left_out > 0) left_out = steady_round(plan, times);
+  const Time leap = left_out.time * plan.left_out;
+  times.makespan += leap;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     Time busy;
     for (std::size_t step = 0; step < times.end[rank].size(); ++step)
       busy += times.end[rank][step] - times.start[rank][step];
+    busy += left_out.busy[rank] * plan.left_out;
     times.busy.push_back(busy);
     times.bubble.push_back(times.makespan - busy);
-    times.span.push_back(times.end[rank].empty() ? Time{} : times.end[rank].back() - times.start[rank].front());
+    times.span.push_back(times.end[rank].empty() ? Time{} : times.end[rank].back() - times.start[rank].front() + leap);
   }
   times.most_held = held_activations(plan);
   return times;

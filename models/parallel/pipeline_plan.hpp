@@ -54,11 +54,18 @@ struct PipelinePlan {
   std::vector<std::vector<StagePlace>> paths;    ///< [path][stage]
   std::vector<int> path_of;                      ///< [micro-batch]: index into paths
   std::vector<std::vector<PipelineStep>> order;  ///< [rank]: its steps, which it executes strictly one after another
+  int round = 0;                                 ///< PipelineSchedule::round()
+  std::int64_t left_out = 0;  ///< rounds in the middle of an iteration that the plan leaves out; none without `round`
 
   [[nodiscard]] std::size_t ranks() const { return order.size(); }
   [[nodiscard]] int stage(std::size_t rank, const PipelinePass& pass) const {
     return stage_of[rank][static_cast<std::size_t>(pass.chunk)];
   }
+  /// The micro-batches of an iteration, with those that are left out.
+  [[nodiscard]] std::int64_t all_micro_batches() const { return micro_batches + left_out * round; }
+  /// The rounds of the plan, and that of a micro-batch: on each path, its place among those of the path. With `round`.
+  [[nodiscard]] int rounds() const { return micro_batches / round; }
+  [[nodiscard]] int round_of(int micro_batch) const;
   /// True if gradients of weights have passes of their own.
   [[nodiscard]] bool has_weight_passes() const;
   /// Where the micro-batch executes the stage.
@@ -128,8 +135,10 @@ struct PipelineTimes {
 };
 
 /// Executes a valid plan: every step starts as soon as the step before it on its rank has ended and what it needs has
-/// arrived. Throws InputError if the costs don't have an entry for each stage and boundary, or are negative, or if
-/// ranks wait for each other for ever.
+/// arrived. Of a plan that leaves rounds out, makespan, busy, bubble and span have them, too, and start and end are
+/// those of the shorter plan; throws UnleaptRounds if its rounds don't come to take the same time each. Throws
+/// InputError if the costs don't have an entry for each stage and boundary, or are negative, or if ranks wait for each
+/// other for ever.
 [[nodiscard]] PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs);
 
 }  // namespace contend

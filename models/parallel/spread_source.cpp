@@ -39,6 +39,7 @@ class GraphBuilder {
   }
 
   SpreadIteration build() {
+    if (plan_.left_out > 0) graph_.leave_out({.count = plan_.left_out, .like = plan_.rounds() / 2});
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) add_rank(rank);
     add_messages();
     return {{std::move(graph_), std::move(sent_)}, std::move(programs_)};
@@ -68,6 +69,10 @@ class GraphBuilder {
   [[nodiscard]] std::size_t at(int stage, int micro_batch) const {
     return static_cast<std::size_t>(stage) * static_cast<std::size_t>(plan_.micro_batches) +
            static_cast<std::size_t>(micro_batch);
+  }
+  /// Puts what has been added since the graph had so many operations into the round of a micro-batch.
+  void put_into_round(int micro_batch, std::size_t before) {
+    if (plan_.left_out > 0) graph_.put_into_round(plan_.round_of(micro_batch), before);
   }
   [[nodiscard]] bool shards(Sharding least) const { return job_.sharding >= least; }
 
@@ -130,10 +135,12 @@ class GraphBuilder {
         each.reduces = gives_weights(pass.kind) && (each.is_last || shards(Sharding::gradients));
         if (each.is_first) lane.is_used[chunk] = true;
       }
+      const std::size_t before = graph_.ops().size();
       if (steps[i].is_merged)
         add_merged(rank, steps[i], here, lane);
       else
         add_pass(rank, here.front(), lane);
+      put_into_round(steps[i].pass[0].micro_batch, before);
     }
   }
 
@@ -448,6 +455,7 @@ class GraphBuilder {
     // What each rank sends between servers, after which operation, in the order of its passes.
     std::vector<std::map<OpId, OpId>> sent(plan_.ranks());
     for (int batch = 0; batch < plan_.micro_batches; ++batch) {
+      const std::size_t before = graph_.ops().size();
       for (int stage = 0; stage + 1 < plan_.stages; ++stage) {
         const auto lower = static_cast<std::size_t>(plan_.place(batch, stage).rank);
         const auto upper = static_cast<std::size_t>(plan_.place(batch, stage + 1).rank);
@@ -461,6 +469,7 @@ class GraphBuilder {
         sent[lower].emplace(forward.last, there);
         sent[upper].emplace(gradient.last, back);
       }
+      put_into_round(batch, before);
     }
     for (const std::map<OpId, OpId>& messages : sent) {
       OpId before;

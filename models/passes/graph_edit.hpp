@@ -22,6 +22,7 @@ class GraphEdit {
     ops_.push_back(std::move(op));
     return OpId{ops_.size() - 1};
   }
+  void lengthen(OpId op, Time by) { ops_[op.index()].duration += by; }
   void depend(OpId before, OpId after, int lag = 0) { dependencies_.push_back({before, after, lag}); }
   /// Changes each dependency in place, but not those that are added meanwhile.
   void for_each(const std::function<void(Dependency&)>& change) {

@@ -1,6 +1,7 @@
 #include "models/passes/host_launches.hpp"
 
 #include "models/passes/graph_edit.hpp"
+#include "sim/planned_rounds.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,6 +52,10 @@ struct HostThread {
   Time now{};                     ///< since `origin`
   int origin = 0;                 ///< the number of times that the thread has waited
   OpId last_compute{};            ///< of its role, which every iteration has
+  Time of_round{};                ///< what it launches in the round that those left out are like
+  bool is_round_pending = false;  ///< some of that has no task yet
+  bool has_tasks = false;         ///< that round has tasks of its own
+  OpId behind_round{};            ///< the last task that has taken some of its time
 };
 
 bool is_launched(const Op& op) {
@@ -65,6 +70,7 @@ OpId add_task(GraphEdit& edit, const std::string& name, const Op& of, Time durat
   task.lane = lane;
   task.duration = duration;
   task.phase = of.phase;
+  task.round = of.round;
   return edit.add(std::move(task));
 }
 
@@ -84,7 +90,12 @@ OpId joined(GraphEdit& edit, const Op& collective, OpId id) {
 class Launcher {
  public:
   Launcher(const IterationGraph& graph, Time step, double fastest)
-      : graph_{graph}, fastest_{fastest}, edit_{graph}, phases_{graph.phases().count()}, bounds_(graph.ops().size()) {
+      : graph_{graph},
+        fastest_{fastest},
+        edit_{graph},
+        phases_{graph.phases().count()},
+        bounds_(graph.ops().size() * graph.roles().size()),
+        leads_(graph.ops().size()) {
     const std::vector<OpId> none(phases_, OpId::none());
     threads_.assign(graph.roles().size(), {none, none, step, step, 0, {}});
     joins_ = phases_ == 1;
@@ -102,16 +113,17 @@ class Launcher {
     if (work.waits) wait(id, op, thread);
     thread.pending += work.first;
     thread.now += work.first;
-    // When all that the operation follows on its ranks has ended, and when it begins at the earliest.
-    Time ready = Time::nanoseconds(-1);
-    for (const OpId each : before_[id.index()])
-      if (const Bound& bound = bounds_[each.index()]; bound.thread == &thread && bound.origin == thread.origin)
-        ready = std::max(ready, bound.end);
+    const Time ready = ready_at(id, op.role.index());
     const bool is_late = !joins_ || work.waits || thread.now > ready;
     if (is_late) hold_back(id, op, thread);
-    bounds_[id.index()] = {&thread, thread.origin, std::max(ready, is_late ? thread.now : ready) + least(op)};
+    leads_[id.index()] = is_late ? Time::nanoseconds(-1) : ready - thread.now;
+    set_bounds(id, op, is_late ? std::max(ready, thread.now) : ready);
     thread.pending += work.rest;
     thread.now += work.rest;
+    if (is_like_rounds(op)) {
+      thread.of_round += work.first + work.rest;
+      thread.is_round_pending = true;
+    }
     if (!joins_) flush("rest of ", op, thread);
   }
   /// A task that the graph has on the host.
@@ -126,16 +138,40 @@ class Launcher {
   [[nodiscard]] IterationGraph take(bool waits) {
     flush_all("launches of ");
     for (const HostThread& thread : threads_) repeat(thread, waits);
+    if (graph_.left_out().count > 0) {
+      check_rounds();
+      add_rounds_left_out();
+    }
     return edit_.take();
   }
 
  private:
-  /// The earliest end of an operation, in the time of a thread.
+  /// The earliest end of an operation, in the time of a thread since one of its origins.
   struct Bound {
-    const HostThread* thread = nullptr;
-    int origin = 0;
+    int origin = -1;
     Time end;
   };
+
+  [[nodiscard]] Bound& bound(OpId op, std::size_t thread) { return bounds_[op.index() * threads_.size() + thread]; }
+
+  /// When all that the operation follows has ended at the earliest, in the time of a thread; negative: it isn't known.
+  [[nodiscard]] Time ready_at(OpId id, std::size_t thread) {
+    Time ready = Time::nanoseconds(-1);
+    for (const OpId each : before_[id.index()])
+      if (const Bound& known = bound(each, thread); known.origin == threads_[thread].origin)
+        ready = std::max(ready, known.end);
+    return ready;
+  }
+
+  /// Notes the earliest end of an operation that begins at that time of its own thread, or later. What follows an
+  /// operation of another role ends as much later in the time of that one's thread, too: so a rank knows how long a
+  /// micro-batch is on its way through the ranks behind it.
+  void set_bounds(OpId id, const Op& op, Time begin) {
+    for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+      const Time from = thread == op.role.index() ? begin : ready_at(id, thread);
+      if (from >= Time{}) bound(id, thread) = {threads_[thread].origin, from + least(op)};
+    }
+  }
 
   /// What an operation takes at least.
   [[nodiscard]] Time least(const Op& op) const {
@@ -168,7 +204,21 @@ class Launcher {
     if (thread.pending == Time{}) return {};
     const OpId task = add_task(edit_, what + of.name, of, std::exchange(thread.pending, Time{}), Lane::host);
     append(thread, task);
+    thread.has_tasks = thread.has_tasks || is_like_rounds(of);
+    if (std::exchange(thread.is_round_pending, false)) thread.behind_round = task;
     return task;
+  }
+
+  /// True if it is in the round that those are like that the graph leaves out.
+  [[nodiscard]] bool is_like_rounds(const Op& op) const {
+    return graph_.left_out().count > 0 && op.round == graph_.left_out().like;
+  }
+
+  /// Where a round has no tasks, one behind all rounds takes the time of those, and of the rounds left out.
+  void add_rounds_left_out() {
+    for (const HostThread& thread : threads_)
+      if (!thread.has_tasks && thread.behind_round.valid())
+        edit_.lengthen(thread.behind_round, thread.of_round * graph_.left_out().count);
   }
 
   void flush_all(const char* what) {
@@ -203,6 +253,25 @@ class Launcher {
     restart(thread);
   }
 
+  /// A host that is in time for the operations of a round, by no less than for those of the round before, is so in all
+  /// further rounds: by how much follows from the rounds before, and grows with them. Where it is less, launches may
+  /// come late in the rounds that are left out.
+  void check_rounds() const {
+    std::vector<std::vector<OpId>> rounds;
+    for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
+      if (graph_.ops()[i].round == kNoRound) continue;
+      const auto round = static_cast<std::size_t>(graph_.ops()[i].round);
+      if (rounds.size() <= round) rounds.resize(round + 1);
+      rounds[round].emplace_back(i);
+    }
+    for (std::size_t round = rounds.size() / 4; round < 3 * rounds.size() / 4; ++round) {
+      const std::vector<OpId>&before = rounds[round], &after = rounds[round + 1];
+      if (before.size() != after.size()) throw UnleaptRounds{};
+      for (std::size_t i = 0; i < before.size(); ++i)
+        if (leads_[after[i].index()] < leads_[before[i].index()]) throw UnleaptRounds{};
+    }
+  }
+
   /// Has the thread begin an iteration when it has ended the one before, and with `waits` its device has, too.
   void repeat(const HostThread& thread, bool waits) {
     std::set<std::pair<OpId, OpId>> pairs;
@@ -221,7 +290,8 @@ class Launcher {
   std::size_t phases_;
   bool joins_;  ///< launches that are in time have no task of their own
   std::vector<HostThread> threads_;
-  std::vector<Bound> bounds_;
+  std::vector<Bound> bounds_;  ///< by operation and thread
+  std::vector<Time> leads_;  ///< by operation: how long before it its launch is over; negative: it waits for the launch
   std::vector<std::vector<OpId>> before_;
 };
 

@@ -35,8 +35,9 @@ using LaunchWorkOf = std::function<LaunchWork(OpId id, const Op& op)>;
 ///
 /// A launch that is over before its operation can begin, whatever else happens, delays nothing and has no task of its
 /// own: the next task of the host takes its time as well. A launch is over in time if it ends before the operations do
-/// that the launched one follows, counted from an instant at which the host was at work, on GPUs that compute up to
-/// `fastest` times as fast as the graph says. So a host that keeps ahead of its device has two tasks an iteration.
+/// that the launched one follows, counted from an instant at which the host was at work, on GPUs of all ranks that
+/// compute up to `fastest` times as fast as the graph says. So a host that keeps ahead of its device has two tasks an
+/// iteration.
 [[nodiscard]] IterationGraph with_launches(const IterationGraph& graph, const LaunchWorkOf& work, Time step = {},
                                            bool waits = false, double fastest = 1);
 

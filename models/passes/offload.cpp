@@ -22,9 +22,11 @@ class RankCopies {
 
   void add() {
     for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
+      const std::size_t before = graph_.ops().size();
       if (job_.reads_weights) read_weights(i);
       move_activations(i);
       if (job_.sends_gradients) send_gradients(rank_.parts[i]);
+      graph_.put_into_round(graph_.ops()[rank_.parts[i].first.index()].round, before);
     }
   }
 

@@ -76,6 +76,7 @@ struct DualSteps {
 
 class DualPipe final : public PipelineSchedule {
  public:
+  [[nodiscard]] int round(const PipelineShape&) const override { return 2; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "dualpipe"}, shape);
     Complaints complaints;
@@ -118,6 +119,7 @@ class DualPipe final : public PipelineSchedule {
 
 class DualPipeV final : public PipelineSchedule {
  public:
+  [[nodiscard]] int round(const PipelineShape&) const override { return 1; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "dualpipe-v", .chunks = 2}, shape);
     Complaints complaints;

@@ -23,6 +23,10 @@ class Interleaved final : public PipelineSchedule {
   Interleaved(std::int64_t group, bool merge) : group_{static_cast<int>(group)}, merge_{merge} {}
 
   [[nodiscard]] PipelineTraits traits() const override { return {.needs_chunks = !merge_}; }
+  [[nodiscard]] int round(const PipelineShape& shape) const override {
+    if (chunks_of(shape, 1) == 1) return 1;
+    return group_ > 0 ? group_ : shape.ranks;
+  }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     const int chunks = chunks_of(shape, 1), ranks = shape.ranks, count = shape.micro_batches;
     check_shape({.schedule = "interleaved", .chunks = 0, .fills_pipeline = chunks > 1}, shape);

@@ -22,6 +22,7 @@ namespace {
 
 class OneForwardOneBackward final : public PipelineSchedule {
  public:
+  [[nodiscard]] int round(const PipelineShape&) const override { return 1; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "1f1b"}, shape);
     PipelinePlan plan = looped_plan(shape, 1);
@@ -46,6 +47,7 @@ class ZeroBubbleH final : public PipelineSchedule {
  public:
   explicit ZeroBubbleH(bool doubles) : doubles_{doubles} {}
 
+  [[nodiscard]] int round(const PipelineShape&) const override { return 1; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = doubles_ ? "zb-h2" : "zb-h1"}, shape);
     PipelinePlan plan = looped_plan(shape, 1);

@@ -31,6 +31,14 @@ class PipelineSchedule {
   /// Returns a valid plan. Throws InputError, with the keys `pipeline`, `micro_batches` or `virtual`, for a shape that
   /// the schedule can't work with; its hint says what would be right.
   [[nodiscard]] virtual PipelinePlan plan(const PipelineShape& shape) const = 0;
+  /// The micro-batches of a round, on all paths together: with a round more, the plan of a shape that has many of them
+  /// has these passes once more in the middle, between the same first and last steps of each rank. 0: nothing is
+  /// promised, and long iterations are executed pass by pass.
+  [[nodiscard]] virtual int round(const PipelineShape& /*shape*/) const { return 0; }
 };
+
+/// The plan of a schedule. If the shape has many more rounds than `kept` > 0 and those with the first and last passes
+/// of the ranks, the plan leaves a multiple of 12 of them out: states recur after one round, or a few. 0: none.
+[[nodiscard]] PipelinePlan plan_of_rounds(const PipelineSchedule& schedule, PipelineShape shape, int kept);
 
 }  // namespace contend

@@ -145,6 +145,7 @@ class VPattern final : public PipelineSchedule {
   using Pattern = Offsets (*)(int rank, int ranks);
   VPattern(std::string_view name, Pattern pattern) : name_{name}, pattern_{pattern} {}
 
+  [[nodiscard]] int round(const PipelineShape&) const override { return 1; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = name_, .chunks = 2}, shape);
     PipelinePlan plan = v_plan(shape);

@@ -16,6 +16,7 @@ namespace {
 
 class ZeroBubbleV final : public PipelineSchedule {
  public:
+  [[nodiscard]] int round(const PipelineShape&) const override { return 1; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "zb-v", .chunks = 2}, shape);
     PipelinePlan plan = v_plan(shape);

@@ -106,7 +106,7 @@ std::vector<Member> exchange_members() {
 
 std::vector<Member> batch_members() {
   return {
-      map_member<E>("accumulate", &E::accumulate, integer_codec<int>(1, 100'000)),
+      map_member<E>("accumulate", &E::accumulate, integer_codec<int>(1, 1'000'000)),
       map_member<E>("backup_workers", &E::backup, integer_codec<int>(0, 1'000'000)),
       map_member<E>("gradient_coding", &E::coded, coded_steps_codec()),
       map_member<E>("global_batch", &E::global_batch, optional_codec(integer_codec<int>(1, 1'000'000'000), "auto")),

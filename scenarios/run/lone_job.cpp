@@ -1,6 +1,7 @@
 #include "scenarios/run/lone_job.hpp"
 
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/counted.hpp"
@@ -25,10 +26,7 @@ Scenario undisturbed(const TrainingSystem& system) {
   return scenario;
 }
 
-Time end_of(const Scenario& scenario, const JobRequest& job, const std::optional<IterationGraph>& graph,
-            const GoesOn& goes_on) {
-  Workload workload = workload_of(scenario, scenario.workload, {job});
-  if (graph) workload.graphs.front() = *graph;
+Time end_of(const Scenario& scenario, Workload workload, const GoesOn& goes_on) {
   RunHooks hooks;
   if (goes_on) hooks.monitor = [&](const Progress&) { return goes_on(); };
   const RunResult result = run_workload(scenario, std::move(workload), scenario.seed, hooks);
@@ -58,20 +56,25 @@ Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, 
               const GoesOn& goes_on) {
   JobRequest job = on_first_gpus(system, model, gpus);
   job.iterations = iterations;
-  return end_of(undisturbed(system), job, {}, goes_on);
+  return leaping_rounds(undisturbed(system), [&](const Scenario& alone) {
+    return end_of(alone, workload_of(alone, alone.workload, {job}), goes_on);
+  });
 }
 
 Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
                     const std::optional<IterationGraph>& graph, const GoesOn& goes_on) {
   JobRequest job = on_first_gpus(system, model, gpus);
-  const Scenario alone = undisturbed(system);
   // The first iterations lack what others leave for them, such as weights that are gathered.
   constexpr std::int64_t kSettled = 3;
   job.iterations = kSettled;
-  const Time before = end_of(alone, job, graph, goes_on);
-  ++job.iterations;
-  const Time end = before != Time::never() ? end_of(alone, job, graph, goes_on) : before;
-  return end != Time::never() ? end - before : end;
+  return leaping_rounds(undisturbed(system), [&](const Scenario& alone) {
+    Workload workload = workload_of(alone, alone.workload, {job});
+    if (graph) workload.graphs.front() = *graph;
+    const Time before = end_of(alone, workload, goes_on);
+    ++workload.jobs.front().iterations;
+    const Time end = before != Time::never() ? end_of(alone, std::move(workload), goes_on) : before;
+    return end != Time::never() ? end - before : end;
+  });
 }
 
 }  // namespace contend

@@ -17,6 +17,7 @@
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_run.hpp"
@@ -72,6 +73,28 @@ std::vector<std::size_t> observed_gpus(const ClusterSetup& cluster, const Networ
   return gpus;
 }
 
+namespace {
+
+template <class Port>
+bool is_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice) {
+  return std::ranges::any_of(table, [&](const auto& row) { return row.name == choice.name && row.is_outside; });
+}
+
+bool has_outside_policy(const Scenario& scenario) {
+  return is_outside(scheduling_policies(), scenario.scheduling) ||
+         is_outside(placement_policies(), scenario.placement) ||
+         is_outside(communication_policies(), scenario.communication);
+}
+
+/// True if a run that leaps need not show every round of its iterations to anybody.
+bool may_leave_rounds_out(const Scenario& scenario, const RunHooks& hooks) {
+  return scenario.engine.leap && hooks.observer == nullptr && hooks.decisions == nullptr &&
+         hooks.link_uses == nullptr && !hooks.watched && !has_outside_policy(scenario) &&
+         std::ranges::any_of(scenario.training, [](const TrainingEntry& each) { return each.parallel.has_value(); });
+}
+
+}  // namespace
+
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
   if (scenario.overlap.given()) {
     TrainingSystem seeded = scenario;
@@ -83,15 +106,13 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
     }
     return run_study(seeded, {.threads = hooks.threads, .monitor = hooks.monitor, .model = hooks.model});
   }
-  return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists), seed, hooks);
+  const auto run = [&](const Scenario& each) {
+    return run_workload(each, scenario_workload(each, seed, hooks.lists), seed, hooks);
+  };
+  return may_leave_rounds_out(scenario, hooks) ? leaping_rounds(scenario, run) : run(scenario);
 }
 
 namespace {
-
-template <class Port>
-bool is_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice) {
-  return std::ranges::any_of(table, [&](const auto& row) { return row.name == choice.name && row.is_outside; });
-}
 
 /// The names of the jobs, as PolicyContext wants them.
 std::function<std::string(JobId)> names_of(const std::vector<JobSpec>& jobs) {
@@ -104,7 +125,6 @@ std::function<std::string(JobId)> names_of(const std::vector<JobSpec>& jobs) {
 PolicyContext context_of(const Workload& workload, const AlphaBeta& cost, std::uint64_t seed,
                          const std::shared_ptr<PolicyFailure>& failure) {
   PolicyContext context{.seed = seed, .beta = cost.beta, .eta = cost.eta, .failure = failure};
-  if (failure) context.job_name = names_of(workload.jobs);
   context.vc_name = [names = workload.vcs](std::int32_t vc) { return names[static_cast<std::size_t>(vc)]; };
   return context;
 }
@@ -162,6 +182,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
   PolicyContext context = context_of(workload, cost, seed, failure);
+  if (has_outside_policy(scenario)) context.job_name = names_of(workload.jobs);
   context.quantum = scenario.rules.quantum;
   context.accounts = [&] { return account_tree(scenario.cluster, workload); };
   GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);

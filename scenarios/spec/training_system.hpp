@@ -21,6 +21,9 @@ struct TrainingSystem {
   PolicyChoice communication;
   std::vector<TrainingEntry> training;  ///< by name
   IterationStudy overlap;
+  /// Rounds (PipelineSchedule::round) that graphs of pipelines have beside the first and last passes, if iterations
+  /// have many more: those in the middle are left out, and a run leaps over them or throws UnleaptRounds. 0: all.
+  int rounds_kept = 0;
 };
 
 }  // namespace contend

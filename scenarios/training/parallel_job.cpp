@@ -227,7 +227,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   return work;
 }
 
-PipelinePlan pipeline_of(const ParallelSetup& setup, int micro_batches) {
+PipelinePlan pipeline_of(const ParallelSetup& setup, int micro_batches, int rounds_kept) {
   const auto schedule = make_policy(pipeline_schedules(), setup.schedule, {});
   PipelineShape shape;
   shape.ranks = setup.pipeline;
@@ -237,14 +237,14 @@ PipelinePlan pipeline_of(const ParallelSetup& setup, int micro_batches) {
     shape.own_file = *setup.order;
     shape.own_text = read_for("parallel.order", *setup.order, [](std::string text) { return text; });
   }
-  return schedule->plan(shape);
+  return plan_of_rounds(*schedule, shape, rounds_kept);
 }
 
 /// The iteration without its stages.
-TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degrees) {
+TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degrees, int rounds_kept) {
   const ParallelSetup& setup = *entry.parallel;
   TrainingIteration job;
-  job.plan = pipeline_of(setup, degrees.micro_batches);
+  job.plan = pipeline_of(setup, degrees.micro_batches, rounds_kept);
   job.tensor = setup.tensor;
   job.context = setup.context;
   job.data = degrees.data;
@@ -369,7 +369,7 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   made.samples = degrees.samples;
   made.sequence = static_cast<int>(work.sequence);
   TrainingIteration& job = made.iteration;
-  job = iteration_of(entry, degrees);
+  job = iteration_of(entry, degrees, system.rounds_kept);
   check_merges(entry, job.plan);
   if (needs_even_times(setup, model)) {
     const MicroBatch even = work;

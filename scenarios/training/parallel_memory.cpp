@@ -114,7 +114,7 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
     shape.gradients = job.gradient_bytes;
     shape.recomputation = entry.recompute;
     shape.activations = peaks[rank];
-    shape.micro_batches = job.plan.micro_batches;
+    shape.micro_batches = job.plan.all_micro_batches();
     shape.held = held[rank];
     for (const int stage : job.plan.stage_of[rank]) {
       shape.has_previous = shape.has_previous || (job.plan.ranks() > 1 && stage > 0);

@@ -179,7 +179,7 @@ Time StagePlanner::exchange(int stage, const RankParameters& parameters) {
     if (job_.sharding == Sharding::none) return collective(CollectiveKind::all_reduce, all, gradients);
     const Time scatter = collective(CollectiveKind::reduce_scatter, shards, gradients);
     const Time gather = collective(CollectiveKind::all_gather, shards, weights);
-    const int often = job_.plan.micro_batches;
+    const std::int64_t often = job_.plan.all_micro_batches();
     Time sum;
     if (job_.sharding == Sharding::optimizer) sum = scatter + gather;
     if (job_.sharding == Sharding::gradients) sum = scatter * often + gather;
@@ -240,7 +240,7 @@ std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& 
       sum += times.gather_message() + behind.alone + behind.pack + behind.unpack_back;
     }
     const Time exchanged = exchange(stage, parameters_of(range));
-    return sum + Time::nanoseconds(exchanged.ns() / job_.plan.micro_batches);
+    return sum + Time::nanoseconds(exchanged.ns() / job_.plan.all_micro_batches());
   };
   return ranges_of(balanced_layers(layers, stages, time));
 }

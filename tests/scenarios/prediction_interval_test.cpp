@@ -132,10 +132,10 @@ TEST_CASE("intervals: trays that NVLink joins are as sure as a server") {
 }
 
 TEST_CASE("intervals: who stops the calculation gets neither an iteration nor effects") {
-  // A run asks after 4,096 instants at the latest; this pipeline has more.
+  // A run asks after 4,096 instants at the latest; this pipeline has more, and leaps over none of its rounds.
   const Scenario scenario = parsed(
       "cluster: {servers: 1, gpus_per_server: 4}\ntraining: {it: {model: gpt2, device: A100-80GB, sequence: 512, "
-      "batch: 1, global_batch: 2000, parallel: {pipeline: 4}}}\n");
+      "batch: 1, global_batch: 2000, memory: 1GiB, parallel: {pipeline: 4, schedule: gpipe}}}\n");
   const auto stopped = [] { return false; };
   CHECK(lone_job(scenario, "it", 4, 1, stopped) == Time::never());
   CHECK(lone_iteration(scenario, "it", 4, {}, stopped) == Time::never());
