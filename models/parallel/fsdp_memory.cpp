@@ -61,8 +61,8 @@ GpuMemory fsdp_memory(const TransformerModel& model, const MicroBatch& work, std
   GpuMemory memory;
   const std::int64_t all = stored.dense + stored.experts, a_layer = layer.dense + layer.experts;
   const std::int64_t shards = share_each(stored.dense, shape.shards) + share_each(stored.experts, shape.expert_shards);
-  memory.weights = Bytes{shards} * kSingle;
-  memory.gradients = Bytes{shards} * kSingle;
+  memory.weights = Bytes{shards} * shape.stored;
+  memory.gradients = Bytes{shards} * shape.stored;
   memory.optimizer = Bytes{shards} * shape.moments;
   if (shape.zero < 3) memory.weights += Bytes{all} * width;
   if (shape.zero < 2) memory.gradients += Bytes{all} * shape.gradients;

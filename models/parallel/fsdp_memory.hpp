@@ -35,6 +35,7 @@ struct FsdpShape {
   std::int64_t shards = 1;  ///< ranks that share out the states; >= 1
   std::int64_t expert_shards = 1;
   std::int64_t moments = 8;    ///< bytes of the optimizer's states for each parameter
+  std::int64_t stored = 4;     ///< bytes of a weight, and of its gradient, as shards are kept
   std::int64_t gradients = 4;  ///< bytes of a gradient as it is added up
   Recomputation recomputation = Recomputation::none;
   Bytes activations;                            ///< of all micro-batches that are held at the peak

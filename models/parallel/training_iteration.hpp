@@ -66,6 +66,12 @@ enum class Sharding : std::uint8_t {
   weights,    ///< ZeRO-3, FSDP: weights are all-gathered before each use, too
 };
 
+/// What ranks gather for an update that needs whole matrices.
+struct UpdateGather {
+  Bytes bytes;  ///< of these matrices
+  RankGroups groups;
+};
+
 /// What an iteration consists of. Degrees are those of Megatron-LM; expert groups are a second partition of the same
 /// ranks: `expert_tensor` is its fastest coordinate, then `expert`.
 struct TrainingIteration {
@@ -108,6 +114,11 @@ struct TrainingIteration {
   /// [pipeline rank]: true if the update takes so long for each tensor, false if for each element; empty: for elements.
   std::vector<bool> update_by_tensor{};
   std::vector<HostTraffic> host_update{};  ///< [pipeline rank]: what that moves on hosts; empty: nothing
+  std::vector<std::vector<UpdateGather>> update_gathers{};  ///< [pipeline rank]; empty: nothing
+  std::vector<std::int64_t> update_kernels{};  ///< [pipeline rank]: of products, beside those that go by tensors
+  /// The weights of a part of a stage are updated as soon as their gradients are there, whatever other gradients are.
+  /// Not where `sends_gradients`, nor with several micro-batches.
+  bool update_in_backward = false;
   /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
   /// different pipeline ranks, both add up their gradients.
   std::int64_t tied_elements = 0;

@@ -14,10 +14,12 @@
 namespace contend {
 namespace {
 
-/// The operation with which the updates of a rank begin, and how many iterations after the gradients that it takes.
+/// The operation with which the updates of a rank begin, how many iterations after the gradients that it takes, and the
+/// operation that ends them.
 struct FirstUpdate {
   OpId op;
   int lag = 0;
+  OpId end{};
 };
 
 class UpdatePass {
@@ -31,12 +33,14 @@ class UpdatePass {
     add_up_copies();
     std::vector<FirstUpdate> updates;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
-      updates.push_back(goes_by_unit(rank) ? add_by_unit(rank) : add_at_once(rank));
+      updates.push_back(job_.update_in_backward ? add_in_backward(rank)
+                        : goes_by_unit(rank)    ? add_by_unit(rank)
+                                                : add_at_once(rank));
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       depend(ranks_[rank].last(), updates[rank]);
       for (const OpId op : ranks_[rank].gradients) depend(op, updates[rank]);
       if (job_.barrier && ranks_.size() > 1) add_barrier(rank, updates);
-      if (updates[rank].lag == 0) begin_next(rank, updates[rank].op);
+      if (updates[rank].lag == 0) begin_next(rank, updates[rank].end);
     }
   }
 
@@ -88,7 +92,56 @@ class UpdatePass {
         job_.sends_gradients ? graph_.add_timer("update", role, takes) : graph_.add_compute("update", role, takes);
     if (!job_.host_update.empty()) graph_.move_on_host(update, job_.host_update[rank]);
     ranks_[rank].updates.push_back(update);
-    return {update, 0};
+    const OpId first = add_gathers(rank, update);
+    return {first.valid() ? first : update, 0, update};
+  }
+
+  /// Adds what a rank gathers before its update, one after another. Returns the first of these, or none.
+  OpId add_gathers(std::size_t rank, OpId update) {
+    if (job_.update_gathers.empty()) return OpId::none();
+    OpId first = OpId::none(), before = OpId::none();
+    for (const UpdateGather& each : job_.update_gathers[rank]) {
+      const OpId gather = graph_.add_collective("all-gather of matrices", CollectiveKind::all_gather, ranks_[rank].role,
+                                                each.bytes, each.groups);
+      ranks_[rank].queue(graph_, gather);
+      if (before.valid()) graph_.add_dependency(before, gather);
+      if (!first.valid()) first = gather;
+      before = gather;
+    }
+    if (before.valid()) graph_.add_dependency(before, update);
+    return first;
+  }
+
+  /// Adds the update of each part behind the pass that completes its gradients, and behind their sums. The last of them
+  /// waits for all gradients.
+  FirstUpdate add_in_backward(std::size_t rank) {
+    RankProgram& program = ranks_[rank];
+    std::vector<const PassPart*> parts;
+    double all = 0, until = 0;
+    for (const PassPart& part : program.parts) {
+      if (part.pass.kind != PassKind::backward && part.pass.kind != PassKind::backward_weight) continue;
+      parts.push_back(&part);
+      all += weight_of(rank, part);
+    }
+    Time given;
+    OpId last = OpId::none();
+    for (const PassPart* const part : parts) {
+      until += weight_of(rank, *part);
+      const Time end =
+          Time::nanoseconds(std::llround(static_cast<double>(job_.update[rank].ns()) * (all > 0 ? until / all : 1)));
+      const OpId update = graph_.add_compute("update of " + part->name, program.role, end - given);
+      given = end;
+      graph_.add_dependency(part->last, update);
+      for (const GradientSum& sum : part->sums)
+        for (const OpId op : sum.ops) graph_.add_dependency(op, update);
+      if (!job_.planned.empty())  // whose messages carry gradients of any part
+        for (const OpId op : program.gradients) graph_.add_dependency(op, update);
+      if (last.valid()) graph_.add_dependency(last, update);
+      last = update;
+      program.updates.push_back(update);
+    }
+    const OpId first = add_gathers(rank, last);
+    return {first.valid() ? first : last, 0, last};
   }
 
   /// Adds the update of each unit before its first forward pass.
@@ -97,7 +150,7 @@ class UpdatePass {
     if (job_.sends_gradients)
       throw InputError{"gradients come while the next forward pass computes, and a host updates all weights at once"};
     for (const Dependency& each : program.crossings) graph_.add_dependency(each.before, each.after, each.lag);
-    FirstUpdate first{OpId::none(), 1};
+    FirstUpdate first{OpId::none(), 1, OpId::none()};
     double all = 0, until = 0;
     for (const std::size_t i : first_uses(program)) all += weight_of(rank, program.parts[i]);
     Time given;

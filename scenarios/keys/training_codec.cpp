@@ -46,13 +46,17 @@ Codec<const Optimizer*> optimizer_codec() {
   return choice_codec<const Optimizer*>(std::move(choices));
 }
 
-/// `12, 20 or 28`.
+Codec<StateFormat> state_format_codec() {
+  std::vector<std::pair<std::string, StateFormat>> choices;
+  for (const StateFormat each : kStateFormats) choices.emplace_back(to_string(each), each);
+  return choice_codec<StateFormat>(std::move(choices));
+}
+
+/// `12 (sgd), 20 (momentum)` and so on.
 std::string moved_by_optimizers() {
   std::string all;
-  for (const Optimizer& each : optimizers()) {
-    const bool is_last = &each == &optimizers().back();
-    all += fmt::format("{}{}", all.empty() ? "" : is_last ? " or " : ", ", each.moved());
-  }
+  for (const Optimizer& each : optimizers())
+    all += fmt::format("{}{:g} ({})", all.empty() ? "" : ", ", each.moved(), each.name);
   return all;
 }
 
@@ -129,9 +133,13 @@ std::vector<Member> execution_members() {
       map_member<E>("attention", &E::attention, attention_codec()),
       map_member<E>(
           "optimizer", &E::optimizer, optimizer_codec(),
-          fmt::format("what updates the weights: {} bytes of GPU memory are moved for each parameter; none: the update "
-                      "takes no time and keeps nothing",
-                      moved_by_optimizers())),
+          fmt::format(
+              "what updates the weights, with so many bytes of GPU memory moved for each parameter beside products: "
+              "{}; none: the update takes no time and keeps nothing",
+              moved_by_optimizers())),
+      map_member<E>("optimizer_states", &E::optimizer_states, state_format_codec()),
+      map_member<E>("master_weights", &E::master_weights, optional_codec(bool_codec(), "auto")),
+      map_member<E>("update", &E::update_in_backward, choice_codec<bool>({{"behind", false}, {"in-backward", true}})),
       map_member<E>("update_per_tensor", &E::update_per_tensor, quantity_codec(Time{}, Time::seconds(1))),
       map_member<E>("input", &E::input, quantity_codec(Time{}, Time::seconds(3600))),
       map_member<E>("launch", &E::launch, quantity_codec(Time{}, Time::seconds(1))),

@@ -240,11 +240,15 @@ struct TrainingEntry : TrainingSetup {
   Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0
   const Optimizer* optimizer = nullptr;                                 ///< a row of optimizers(); nullptr: none
-  Time update_per_tensor;  ///< of the host, which launches the kernels of the optimizer tensor by tensor
-  Time input;              ///< for which each iteration waits for its data
-  Time launch;             ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none
-  double speed = 1;        ///< of the GPUs for which graphs are made: computing takes a part of what they say
-  HostChoice host;         ///< what its host takes to launch kernels
+  StateFormat optimizer_states = StateFormat::fp32;
+  std::optional<bool> master_weights;  ///< StateKeeping::master
+  [[nodiscard]] StateKeeping keeping() const { return {optimizer_states, master_weights}; }
+  bool update_in_backward = false;  ///< weights are updated, and their gradients freed, as the backward pass gives them
+  Time update_per_tensor;           ///< of the host, which launches the kernels of the optimizer tensor by tensor
+  Time input;                       ///< for which each iteration waits for its data
+  Time launch;       ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none
+  double speed = 1;  ///< of the GPUs for which graphs are made: computing takes a part of what they say
+  HostChoice host;   ///< what its host takes to launch kernels
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 

@@ -80,7 +80,7 @@ StudyAssumption host(const IterationStudy& study) {
 StudyAssumption update(const IterationStudy& study) {
   const TrainingEntry& entry = study.entry;
   if (entry.optimizer == nullptr) return {"update", "takes no time", entry_key(study, "optimizer")};
-  std::string line = fmt::format("{} bytes a weight", entry.optimizer->moved());
+  std::string line = fmt::format("{:g} bytes a weight", entry.optimizer->moved());
   if (entry.update_per_tensor == Time{}) return {"update", std::move(line), entry_key(study, "optimizer")};
   line += fmt::format(", at least {:.5g} us a tensor", entry.update_per_tensor.to_seconds() * 1e6);
   return {"update", std::move(line), entry_key(study, "update_per_tensor")};

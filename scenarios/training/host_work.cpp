@@ -2,6 +2,7 @@
 
 #include "models/overlap/problem.hpp"
 #include "scenarios/training/entry_passes.hpp"
+#include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/yaml/host_table.hpp"
 
@@ -52,7 +53,8 @@ TimedModel host_layers(const TrainingEntry& entry, const HostCosts& costs, int w
   const LayerTable table = *network_of(entry);
   std::int64_t all = 0, before = 0;
   for (const TimedLayer& layer : model.layers) all += static_cast<std::int64_t>(layer.tensors.size());
-  const Time update = entry.optimizer != nullptr ? costs.update(all) : Time{};
+  Time update;
+  if (entry.optimizer != nullptr) update = costs.update(all) + costs.kernel(false) * product_kernels(entry, model);
   const auto until = [&](std::int64_t tensors) {
     return Time::nanoseconds(
         std::llround(static_cast<double>(update.ns()) * static_cast<double>(tensors) / static_cast<double>(all)));
@@ -166,8 +168,10 @@ std::optional<Pass<FusedIteration>> spread_launches(const TrainingEntry& entry, 
       for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
         tensors += unit.dense_tensors + unit.expert_tensors;
     const auto count = static_cast<std::int64_t>(updates.size());
+    Time launches = costs->update(tensors);
+    if (!job.update_kernels.empty()) launches += costs->kernel(false) * job.update_kernels[rank];
     for (const OpId op : updates) {
-      LaunchWork work = work_of(*costs, Time::nanoseconds(costs->update(tensors).ns() / count), false);
+      LaunchWork work = work_of(*costs, Time::nanoseconds(launches.ns() / count), false);
       work.waits = costs->waits != HostWaits::never && count == 1;
       add(op, work);
     }

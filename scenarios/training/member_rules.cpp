@@ -1,5 +1,6 @@
 #include "scenarios/training/member_rules.hpp"
 
+#include "models/layer_work.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/training/host_work.hpp"
 
@@ -129,6 +130,47 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.gives("fusion") && e.gives_parallel("bucket"); }},
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == nullptr; }},
+    {"optimizer_states", RuleKind::without, "an optimizer", "optimizer: adam",
+     [](const RuledEntry& e) { return e.gives("optimizer_states") && e.entry.optimizer == nullptr; }},
+    {"optimizer_states", RuleKind::idle, "sgd keeps no states", "optimizer: momentum, or adam",
+     [](const RuledEntry& e) {
+       return e.gives("optimizer_states") && e.entry.optimizer != nullptr && !e.entry.optimizer->has_states();
+     }},
+    {"master_weights", RuleKind::without, "an optimizer", "optimizer: adam",
+     [](const RuledEntry& e) {
+       return e.gives("master_weights") && e.entry.master_weights && e.entry.optimizer == nullptr;
+     }},
+    {"master_weights", RuleKind::refused, "mixed_precision keeps the weights in 4 bytes, and casts them for products",
+     "mixed_precision: false",
+     [](const RuledEntry& e) { return !e.spreads() && e.entry.master_weights && e.entry.mixed_precision; }},
+    {"master_weights", RuleKind::idle, "the weights themselves have 4 bytes", "dtype: bf16",
+     [](const RuledEntry& e) {
+       return e.entry.master_weights && !e.entry.mixed_precision && activation_bytes(e.entry.type) >= 4;
+     }},
+    {"update", RuleKind::without, "an optimizer", "optimizer: adam",
+     [](const RuledEntry& e) { return e.entry.update_in_backward && e.entry.optimizer == nullptr; }},
+    {"update", RuleKind::refused, "in-backward: an optimizer on the host updates all weights when it has all gradients",
+     "behind", [](const RuledEntry& e) { return e.entry.update_in_backward && offloads_update(e); }},
+    {"update", RuleKind::refused,
+     "in-backward: FSDP2's allocator keeps the blocks of all gradients, whose stream is another one", "runtime: plain",
+     [](const RuledEntry& e) {
+       return e.entry.update_in_backward && e.spreads() && e.entry.runtime == Runtime::fsdp2;
+     }},
+    {"update", RuleKind::refused,
+     "in-backward: gradients of several micro-batches are added up, so that all of them are there", "accumulate: 1",
+     [](const RuledEntry& e) {
+       return e.entry.update_in_backward && !e.spreads() && (e.entry.accumulate > 1 || e.entry.global_batch);
+     }},
+    {"parallel.offload.optimizer", RuleKind::refused,
+     "the optimizer multiplies matrices, and no rate of the host's products is known", "gpu, or optimizer: adam",
+     [](const RuledEntry& e) {
+       return offloads_update(e) && e.entry.optimizer != nullptr && e.entry.optimizer->has_products();
+     }},
+    {"optimizer", RuleKind::refused, "goes by the shapes of matrices, and a file of layers has their sizes alone",
+     "adam, or a model of the catalogue",
+     [](const RuledEntry& e) {
+       return !e.spreads() && e.entry.layers && e.entry.optimizer != nullptr && e.entry.optimizer->goes_by_shape();
+     }},
     {"host", RuleKind::refused, "measured times have the host that launched their kernels in them", "none",
      [](const RuledEntry& e) { return gives_host(e) && has_measured_host(e.entry); }},
     {"host", RuleKind::refused, "says what launches take, and so does launch", "give one of the two",

@@ -2,13 +2,13 @@
 
 #include "models/parallel/flops.hpp"
 #include "models/parallel/mixture.hpp"
-#include "models/parallel/offload.hpp"
 #include "models/parallel/planned_exchange.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/host_work.hpp"
+#include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/parallel_degrees.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/stage_exchange.hpp"
@@ -37,46 +37,6 @@
 
 namespace contend {
 namespace {
-
-/// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs, and what that moves on
-/// hosts.
-struct UpdateWork {
-  Time time;
-  bool by_tensor = false;  ///< it takes as long as launching it tensor by tensor
-  HostTraffic host{};
-};
-
-UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
-  if (entry.optimizer == nullptr) return {};
-  const Optimizer& optimizer = *entry.optimizer;
-  const std::int64_t width = activation_bytes(entry.type);
-  double elements = 0;
-  std::int64_t tensors = 0;
-  for (const int stage : stages) {
-    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
-      tensors += unit.dense_tensors + unit.expert_tensors;
-      const bool shares = job.sharding != Sharding::none;
-      elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_shards().size : 1);
-      elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
-    }
-  }
-  const Time launches = entry.update_per_tensor * tensors;
-  if (const OffloadSetup& offload = entry.parallel->offload; offload.optimizer != StatePlace::gpu) {
-    OffloadedUpdate each;
-    each.weight = job.weight_bytes;
-    each.memory = static_cast<double>(optimizer.moved());
-    // With numbers of 2 bytes the weights in 4 bytes are part of the state.
-    if (offload.weights != StatePlace::gpu) each.weight = 0;  // they stay where the update is
-    if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.kept(width));
-    if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
-    const ByteRate link = *offload.link;
-    const OffloadRates rates{link, *offload.memory, offload.nvme.value_or(link)};
-    const Time time = offloaded_update_time(elements, each, rates);
-    return {std::max(launches, time), launches > time, offloaded_update_traffic(elements, each)};
-  }
-  const Time kernels = kernel_costs(entry).of(update_work(optimizer, elements, width, updates_separately(entry)));
-  return {std::max(launches, kernels), launches > kernels};
-}
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
   const SequenceSums sequences = made.sums();
@@ -255,7 +215,8 @@ TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degree
   job.weight_bytes = activation_bytes(entry.type);
   job.gradient_bytes = setup.gradient_bytes;
   job.reshard = setup.reshard;
-  job.barrier = !setup.post_validation;
+  job.barrier = !setup.post_validation && !entry.update_in_backward;
+  job.update_in_backward = entry.update_in_backward;
   job.link = setup.offload.link;
   job.sends_gradients = setup.offload.optimizer != StatePlace::gpu;
   if (const OffloadSetup& offload = setup.offload; offload.weights != StatePlace::gpu) {
@@ -357,11 +318,22 @@ void set_traffic(const TrainingSystem& system, StagePlanner& planner, const std:
   }
 }
 
+/// Where weights are updated as soon as their gradients are there, these are complete.
+void check_update(const TrainingEntry& entry, int micro_batches) {
+  if (entry.update_in_backward && micro_batches > 1)
+    throw InputError{{{.key = "update",
+                       .reason = fmt::format("in-backward: the gradients of {} micro-batches are added up, so that all "
+                                             "of them are there until the last backward pass",
+                                             micro_batches),
+                       .hint = "behind, or one micro-batch"}}};
+}
+
 ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
   const TransformerModel model = transformer_of(entry);
   const Degrees degrees = degrees_of(system.cluster, entry, gpus);
   MicroBatch work = micro_batch_of(entry, model, degrees.micro_batches);
+  check_update(entry, degrees.micro_batches);
   ParallelJob made;
   made.documents = documents_of(system, entry, degrees, work);
   if (made.documents) work.documents = made.documents->parts;
@@ -395,10 +367,14 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   made.work = work_of(entry, model, made);
   made.work.memory_gib = made.memory[fullest(made.memory)].total().to_gibibytes();
   for (const std::vector<int>& stages : job.plan.stage_of) {
-    const UpdateWork update = update_of(planner.entry_of_stage(stages.front()), job, stages);
+    std::vector<LayerRange> ranges;
+    for (const int stage : stages) ranges.push_back(made.stages[static_cast<std::size_t>(stage)]);
+    RankUpdate update = rank_update(planner.entry_of_stage(stages.front()), model, work.split, job, stages, ranges);
     job.update.push_back(update.time);
     job.update_by_tensor.push_back(update.by_tensor);
     job.host_update.push_back(update.host);
+    job.update_gathers.push_back(std::move(update.gathers));
+    job.update_kernels.push_back(update.kernels);
   }
   return made;
 }

@@ -3,10 +3,12 @@
 #include "models/layer_work.hpp"
 #include "models/parallel/fsdp_memory.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -15,6 +17,8 @@
 
 namespace contend {
 namespace {
+
+constexpr std::int64_t kSingle = 4;  // bytes of a number in fp32
 
 std::string parts_of(const GpuMemory& memory) {
   std::vector<std::string> parts;
@@ -110,7 +114,9 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
     shape.zero = static_cast<int>(job.sharding);
     shape.shards = job.dense_shards().size;
     shape.expert_shards = job.expert_shards().size;
-    shape.moments = entry.optimizer != nullptr ? entry.optimizer->state : 0;
+    if (keeps_by_parameter(entry) && entry.optimizer != nullptr)
+      shape.moments = std::llround(entry.optimizer->kept(kSingle, entry.keeping()));
+    if (!entry.master_weights.value_or(true)) shape.stored = activation_bytes(entry.type);
     shape.gradients = job.gradient_bytes;
     shape.recomputation = entry.recompute;
     shape.activations = peaks[rank];
@@ -124,8 +130,28 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
     std::vector<LayerRange> here;
     for (const int stage : job.plan.stage_of[rank]) here.push_back(stages[static_cast<std::size_t>(stage)]);
     by_rank.push_back(fsdp_memory(model, work, here, shape));
+    if (!keeps_by_parameter(entry))
+      by_rank.back().optimizer = kept_by_rank(entry, model, work.split, job, here, kSingle);
   }
   return by_rank;
+}
+
+/// Elements of all units of these stages.
+std::int64_t all_elements(const TrainingIteration& job, const std::vector<int>& stages) {
+  std::int64_t sum = 0;
+  for (const int stage : stages)
+    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
+      sum += unit.dense_elements + unit.expert_elements;
+  return sum;
+}
+
+/// Elements of the largest unit of these stages.
+std::int64_t largest_unit(const TrainingIteration& job, const std::vector<int>& stages) {
+  std::int64_t most = 0;
+  for (const int stage : stages)
+    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
+      most = std::max(most, unit.dense_elements + unit.expert_elements);
+  return most;
 }
 
 /// Keys and values that a rank gathers from the others of its sequences, in numbers.
@@ -144,7 +170,8 @@ std::string gib(Bytes bytes) {
 
 StateWidths state_widths(const TrainingEntry& entry, std::int64_t gradient_bytes) {
   const int width = activation_bytes(entry.type);
-  return {width, gradient_bytes, entry.optimizer != nullptr ? entry.optimizer->kept(width) : 0};
+  const bool is_counted = entry.optimizer != nullptr && keeps_by_parameter(entry);
+  return {width, gradient_bytes, is_counted ? std::llround(entry.optimizer->kept(width, entry.keeping())) : 0};
 }
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
@@ -175,19 +202,23 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
   std::vector<GpuMemory> by_rank;
   for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
     std::vector<HeldStage> held;
-    for (const int stage : job.plan.stage_of[rank]) held.push_back({stages[static_cast<std::size_t>(stage)], 0});
+    std::vector<LayerRange> ranges;
+    for (const int stage : job.plan.stage_of[rank]) ranges.push_back(stages[static_cast<std::size_t>(stage)]);
+    for (const LayerRange& range : ranges) held.push_back({range, 0});
     by_rank.push_back(gpu_memory(model, work, held, options));
     by_rank.back().activations = peaks[rank];
+    if (!keeps_by_parameter(entry))
+      by_rank.back().optimizer = kept_by_rank(entry, model, work.split, job, ranges, width);
+    // Gradients of a unit are there until it is updated; a share of all may be less.
+    const Bytes of_unit{largest_unit(job, job.plan.stage_of[rank]) * job.gradient_bytes};
+    if (entry.update_in_backward) by_rank.back().gradients = std::min(by_rank.back().gradients, of_unit);
     const OffloadSetup& offload = entry.parallel->offload;
     if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
     if (offload.weights != StatePlace::gpu) {
       by_rank.back().weights = Bytes{};
       // Those of a unit that computes and of the next one, also where no other rank has a share of them.
-      std::int64_t largest = 0;
-      for (const int stage : job.plan.stage_of[rank])
-        for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
-          largest = std::max(largest, unit.dense_elements + unit.expert_elements);
-      by_rank.back().gathered = std::max(by_rank.back().gathered, Bytes{2 * largest * job.weight_bytes});
+      const Bytes both{2 * largest_unit(job, job.plan.stage_of[rank]) * job.weight_bytes};
+      by_rank.back().gathered = std::max(by_rank.back().gathered, both);
     }
     if (offload.activations)
       by_rank.back().activations =
@@ -196,12 +227,8 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     working = computes_layers_again(entry.recompute) ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {
       // Weights stay from the forward pass to the backward pass.
-      std::int64_t elements = 0;
-      for (const int stage : job.plan.stage_of[rank]) {
-        for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
-          elements += unit.dense_elements + unit.expert_elements;
-      }
-      by_rank.back().gathered = std::max(by_rank.back().gathered, Bytes{elements * job.weight_bytes});
+      by_rank.back().gathered =
+          std::max(by_rank.back().gathered, Bytes{all_elements(job, job.plan.stage_of[rank]) * job.weight_bytes});
     }
   }
   return by_rank;

@@ -59,6 +59,33 @@ void check_parallel(const TrainingEntry& entry, bool compresses, const Complain&
              "");
 }
 
+/// Complaints about an optimizer: states in a format that it can't have, products in a format that the device lacks.
+template <class Complain>
+void check_optimizer(const TrainingEntry& entry, const Complain& complain) {
+  if (entry.optimizer == nullptr) return;
+  const Optimizer& optimizer = *entry.optimizer;
+  if (optimizer.has_states() && !optimizer.formats[static_cast<std::size_t>(entry.optimizer_states)])
+    complain(
+        "optimizer_states",
+        optimizer.factors > 0
+            ? fmt::format("{}: {} takes inverse roots of its factors, whose small eigenvalues are lost with fewer bits",
+                          to_string(entry.optimizer_states), optimizer.name)
+            : fmt::format("{}: {} keeps a number for each row and column, and squares of gradients in fp32",
+                          to_string(entry.optimizer_states), optimizer.name),
+        "fp32, or optimizer: adam");
+  if (entry.device.calibrated || !optimizer.has_products()) return;
+  const DataType type = optimizer.steps > 0 ? DataType::bf16 : DataType::fp32;
+  const std::size_t ranks = entry.parallel ? std::max<std::size_t>(entry.parallel->devices.size(), 1) : 1;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Device& device = sheet_of(entry_of_rank(entry, rank).device);
+    if (!device.supports(type))
+      return complain(
+          "optimizer",
+          fmt::format("{}: its products are in {}, which {} lacks", optimizer.name, to_string(type), device.name),
+          "adam, or another device");
+  }
+}
+
 /// Complaints about workers that steps leave behind.
 template <class Complain>
 void check_late(const TrainingEntry& entry, std::span<const PolicyChoice> methods, const Complain& complain) {
@@ -153,6 +180,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   const RuledEntry ruled{entry, compresses};
   for (const MemberRule& each : member_rules())
     if (each.is_broken(ruled)) complain(each.member, each.text(), std::string{each.hint});
+  check_optimizer(entry, complain);
   if (entry.parallel) {
     check_parallel(entry, compresses, complain);
     check_late(entry, methods, complain);

@@ -8,6 +8,7 @@
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/fastest_fusion.hpp"
+#include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/planned_iteration.hpp"
@@ -41,8 +42,7 @@ TrainedJob spread_job(const TrainingSystem& system, const TrainingEntry& entry, 
                  .may_part = entry.parallel->across_servers};
   made.memory = entry.memory.value_or(job.memory[fullest(job.memory)].total());
   made.notes.work = job.work;
-  const StateWidths widths = state_widths(entry, job.iteration.gradient_bytes);
-  made.notes.state = Bytes{parameters(transformer_of(entry)) * (widths.weights + widths.optimizer)};
+  made.notes.state = whole_state(entry, transformer_of(entry));
   if (job.whole.empty()) return made;
   made.torn.groups = std::move(job.whole);
   made.torn.make = [entry, iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
@@ -125,8 +125,8 @@ TimedModel entry_model(const TrainingEntry& entry, int workers) {
 
 bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
   const auto own = [](const TrainingEntry& entry) {
-    return std::tie(entry.accumulate, entry.global_batch, entry.coded, entry.optimizer, entry.update_per_tensor,
-                    entry.input);
+    return std::tie(entry.accumulate, entry.global_batch, entry.coded, entry.optimizer, entry.optimizer_states,
+                    entry.master_weights, entry.update_in_backward, entry.update_per_tensor, entry.input);
   };
   return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
 }
@@ -146,7 +146,13 @@ TrainingMemory kept_of(const TrainingEntry& entry, const TimedModel& model) {
   const int narrow = activation_width(entry, model);
   memory.weights = Bytes{parameters * (entry.mixed_precision ? width + narrow : width)};
   memory.gradients = Bytes{parameters * width};
-  if (entry.optimizer != nullptr) memory.optimizer = Bytes{parameters * entry.optimizer->kept(width)};
+  if (entry.update_in_backward) {
+    std::int64_t largest = 0;
+    for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
+      largest = std::max(largest, model.gradient(layer).count());
+    memory.gradients = Bytes{largest};
+  }
+  if (entry.optimizer != nullptr) memory.optimizer = kept_by(entry, model);
   return memory;
 }
 
