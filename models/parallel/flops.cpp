@@ -106,6 +106,12 @@ class ProductCount {
     return sum_;
   }
 
+  /// Of one layer.
+  ForwardProducts of_layer(std::int64_t index) {
+    layer(index);
+    return sum_;
+  }
+
  private:
   void layer(std::int64_t index) {
     kind(model_.kind_of(index), model_.is_causal(index));
@@ -195,6 +201,26 @@ double hardware_flops(const TransformerModel& model, const SequenceSums& sequenc
         static_cast<double>(model.key_width() + model.context_width() + (model.gated ? model.feed_forward : 0));
     flops += 2 * h * columns * static_cast<double>(model.layers) * sequences.tokens;
   }
+  return flops;
+}
+
+double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part) {
+  if (!part.is_part()) return 0;
+  double flops = 0;
+  const auto add = [&](double by_token, double by_square, bool trains, BackwardPart backward) {
+    const double matrices = 2 * by_token * sequences.tokens, attention = 2 * by_square * sequences.squares;
+    if (!trains) flops += matrices;
+    if (backward == BackwardPart::none) flops += matrices + 2 * attention;
+  };
+  for (std::int64_t i = 0; i < model.all_layers(); ++i) {
+    const ForwardProducts each = ProductCount{model, FlopsConvention::causal, Recomputation::none}.of_layer(i);
+    add(each.layers_by_token, each.layers_by_square, part.trains(WeightGroup::output, i), part.backward(model, i));
+  }
+  const bool tied = model.head == OutputHead::tied;
+  const bool trains_head = part.trains(tied ? WeightGroup::embedding : WeightGroup::head, TrainedPart::kHead);
+  const double logits =
+      model.head == OutputHead::none ? 0 : static_cast<double>(model.hidden) * static_cast<double>(model.vocabulary);
+  add(logits, 0, trains_head, BackwardPart::all);
   return flops;
 }
 

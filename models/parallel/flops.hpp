@@ -3,6 +3,7 @@
 // same run: a TFLOP/s figure means nothing without its convention. docs/models/parallel.md compares them.
 
 #include "models/parallel/recomputation.hpp"
+#include "models/parallel/trained_part.hpp"
 #include "models/parallel/transformer.hpp"
 
 #include <cstdint>
@@ -52,5 +53,10 @@ struct SequenceSums {
 /// then. Full recomputation adds the forward pass of all layers.
 [[nodiscard]] double hardware_flops(const TransformerModel& model, const SequenceSums& sequences,
                                     FlopsConvention convention, Recomputation recomputation);
+
+/// Flops of these that a backward pass doesn't have: gradients of weights that are frozen, and of what is in front of
+/// all that are trained. Adapters' own products are not counted.
+[[nodiscard]] double frozen_flops(const TransformerModel& model, const SequenceSums& sequences,
+                                  const TrainedPart& part);
 
 }  // namespace contend

@@ -14,6 +14,10 @@ struct GradientBucket {
   std::size_t first = 0, last = 0;     ///< units, both included
   std::int64_t dense = 0, expert = 0;  ///< elements on each rank
   std::int64_t dense_tensors = 0, expert_tensors = 0;
+  Bytes frozen_dense{}, frozen_experts{};  ///< of weights that have no gradients
+
+  /// All weights of the bucket, in elements of so many bytes.
+  [[nodiscard]] GradientBucket weights(int element_bytes) const;
 };
 
 /// The buckets of a stage in forward order; they are filled from the end on, as gradients become ready.

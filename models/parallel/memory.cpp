@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -38,28 +40,33 @@ class KeptTensors {
   }
 
   void layer(std::int64_t index) {
+    unit_ = index;
+    if (work_.trained.backward(model_, index) == BackwardPart::none) return;  // nothing needs anything of it
     kind_ = &model_.kind_of(index);
     if (keeps_a_list()) return;
     attention();
     if (model_.has_cross_attention(index)) {
       attention(true);
       // All decoder layers read the same output of the encoder.
-      if (index == model_.encoder_layers) until_weight_ += width_ * own_ * hidden();
+      if (index == model_.encoder_layers) keep_input(own_, hidden(), "cross_key_value");
     }
     feed_forward_half();
   }
 
   void embedding() {
+    unit_ = TrainedPart::kEmbedding;
+    if (!work_.trained.trains(WeightGroup::embedding, unit_)) return;
     until_weight_ += 8 * all_;
     if (model_.embedding_norm) norm(hidden());
     if (model_.dropout) until_input_ += own_ * hidden();
   }
 
   void head() {
+    unit_ = TrainedPart::kHead;
     if (model_.final_norm) norm(hidden());
     if (model_.head == OutputHead::none) return;
     const double logits = all_ * real_number(vocabulary_rows(model_, work_.split));
-    until_weight_ += width_ * own_ * hidden();
+    keep_input(own_, hidden(), "logits");
     until_input_ += 4 * logits;
     gradients_ += width_ * logits;
   }
@@ -67,7 +74,8 @@ class KeptTensors {
   void prediction_module() {
     norm(hidden());
     norm(hidden());
-    product_ends(own_, 2 * hidden(), own_, hidden());
+    product_ends("prediction_input", own_, 2 * hidden(), own_, hidden());
+    unit_ = model_.all_layers() - 1;
     for (const std::uint16_t each : model_.module_kinds()) {
       kind_ = &model_.kind(each);
       if (keeps_a_list()) continue;
@@ -93,15 +101,16 @@ class KeptTensors {
       mixture(*kind_->mixture);
     } else {
       if (!repeats(recomputation_, Recomputation::mlp)) feed_forward(all_, real_number(kind_->feed_forward) / tensor_);
-      product_ends(own_, hidden(), own_, hidden());
+      product_ends("up", own_, hidden(), own_, hidden());
     }
-    drop_norm_output(kind_->feed_forward_norms);
+    drop_norm_output(kind_->feed_forward_norms, kind_->mixture ? "router" : "up");
     residual_dropout();
   }
 
-  /// The output of the norm in front, out of which attention or the feed-forward comes.
-  void drop_norm_output(int in_half) {
-    if (in_half > 0 && repeats(recomputation_, Recomputation::layernorm)) until_weight_ -= width_ * own_ * hidden();
+  /// The output of the norm in front of a product, out of which attention or the feed-forward comes.
+  void drop_norm_output(int in_half, std::string_view product) {
+    if (in_half > 0 && repeats(recomputation_, Recomputation::layernorm))
+      until_weight_ -= input_bytes(product, own_, hidden());
   }
 
   [[nodiscard]] double hidden() const { return real_number(model_.hidden); }
@@ -114,9 +123,39 @@ class KeptTensors {
   /// The input of a norm.
   void norm(double width) { until_input_ += width_ * own_ * width; }
   /// The input of a product, and the gradient of its output.
-  void product_ends(double input_rows, double input, double output_rows, double output) {
-    until_weight_ += width_ * input_rows * input;
+  void product_ends(std::string_view product, double input_rows, double input, double output_rows, double output) {
+    keep_input(input_rows, input, product);
     gradients_ += width_ * output_rows * output;
+  }
+  void keep_input(double rows, double width, std::string_view product) {
+    until_weight_ += input_bytes(product, rows, width);
+  }
+  /// What the gradients of the weights of a product, and of the adapters beside it, need of its input.
+  [[nodiscard]] double input_bytes(std::string_view product, double rows, double width) const {
+    const TrainedPart& trained = work_.trained;
+    if (!trained.is_part()) return width_ * rows * width;
+    const std::vector<WeightGroup> groups = groups_of_product(model_, *kind_, product);
+    const WeightGroup group = groups.empty() ? WeightGroup::norm : groups.front();
+    double bytes = trained.trains(group, unit_) ? width_ * rows * width : 0;
+    if (!trained.adapter) return bytes;
+    const bool needs_input = trained.trains(WeightGroup::adapter_in, unit_);
+    for (const AdapterTarget target : trained.adapter->targets) {
+      if (std::ranges::find(groups, groups_of(target).front()) == groups.end()) continue;
+      bytes += width_ * rows * real_number(trained.adapter->rank);  // the output of A
+      // Dropout gives each A an input of its own, and has a mask of a byte a number.
+      if (trained.adapter->dropout)
+        bytes += (needs_input ? width_ + 1 : 1) * rows * width;
+      else if (needs_input)
+        bytes += is_counted(target, groups) ? width_ * rows * width : 0;
+    }
+    return bytes;
+  }
+  /// True of the first target of a product, whose input all have.
+  [[nodiscard]] bool is_counted(AdapterTarget target, const std::vector<WeightGroup>& groups) const {
+    const auto first = std::ranges::find_if(work_.trained.adapter->targets, [&](AdapterTarget each) {
+      return std::ranges::find(groups, groups_of(each).front()) != groups.end();
+    });
+    return *first == target;
   }
   void residual_dropout() {
     if (model_.dropout) until_input_ += own_ * hidden();
@@ -125,7 +164,7 @@ class KeptTensors {
   void attention(bool is_cross = false) {
     if (!kind_->attends) return;
     norms(kind_->attention_norms);
-    drop_norm_output(is_cross ? 0 : kind_->attention_norms);
+    drop_norm_output(is_cross ? 0 : kind_->attention_norms, kind_->recurrence ? "recurrence_input" : "qkv");
     if (kind_->recurrence) return recurrence(*kind_->recurrence);
     const double query = real_number(kind_->query_width()) / tensor_, key = real_number(kind_->key_width()) / tensor_;
     const double value = real_number(kind_->value_width()) / tensor_;
@@ -133,7 +172,7 @@ class KeptTensors {
     if (kind_->latent) {
       latent(*kind_->latent, query, context);
     } else {
-      product_ends(own_, hidden(), all_, real_number(kind_->projected_width()) / tensor_);
+      product_ends("qkv", own_, hidden(), all_, real_number(kind_->projected_width()) / tensor_);
       if (kind_->query_key_norms) until_input_ += width_ * all_ * (query + (kind_->shares_keys ? 0 : key));
     }
     // The gate, and the context in front of it.
@@ -146,7 +185,7 @@ class KeptTensors {
       until_input_ += width_ * all_ * (query + (kind_->shares_keys ? 0 : key + value));
     }
     scores();
-    product_ends(all_, context, own_, hidden());
+    product_ends("output", all_, context, own_, hidden());
     residual_dropout();
   }
 
@@ -157,12 +196,12 @@ class KeptTensors {
                                        (sizes.decay_rank > 0 ? sizes.key_width() : 0)) /
                            tensor_;
     const double value = real_number(sizes.value_width()) / tensor_;
-    product_ends(own_, hidden(), all_, columns);
+    product_ends("recurrence_input", own_, hidden(), all_, columns);
     until_input_ += width_ * all_ * columns;
     if (sizes.convolution > 0) until_input_ += width_ * all_ * real_number(sizes.channels()) / tensor_;
     until_input_ += 4 * all_ / real_number(sizes.chunk) * real_number(sizes.state()) / tensor_;
     if (sizes.gated || sizes.norm_size > 0) until_input_ += width_ * all_ * value;
-    product_ends(all_, value, own_, hidden());
+    product_ends("output", all_, value, own_, hidden());
     residual_dropout();
   }
 
@@ -171,7 +210,7 @@ class KeptTensors {
     const double query_rank = real_number(sizes.query_rank), key_value_rank = real_number(sizes.key_value_rank);
     if (sizes.query_rank > 0) {
       norm(query_rank);
-      product_ends(own_, query_rank, all_, query);
+      product_ends("query_up", own_, query_rank, all_, query);
       gradients_ += width_ * own_ * query_rank;
     } else {
       gradients_ += width_ * all_ * query;
@@ -179,8 +218,8 @@ class KeptTensors {
     norm(key_value_rank);
     const double plain_and_value =
         (sizes.shared_by_heads ? 0 : real_number(kind_->heads * sizes.plain_size) / tensor_ + context);
-    product_ends(sizes.shared_by_heads ? 0 : own_, key_value_rank, all_, plain_and_value);
-    product_ends(own_, hidden(), own_, key_value_rank + real_number(sizes.rotary_size));
+    product_ends("key_value_up", sizes.shared_by_heads ? 0 : own_, key_value_rank, all_, plain_and_value);
+    product_ends("key_value_down", own_, hidden(), own_, key_value_rank + real_number(sizes.rotary_size));
   }
 
   void scores() {
@@ -212,17 +251,17 @@ class KeptTensors {
   void feed_forward(double rows, double width, bool activates_again = false) {
     const double inputs = kind_->gated ? 2 : 1;
     until_input_ += width_ * rows * inputs * width;
-    product_ends(activates_again ? 0 : rows, width, rows, inputs * width);
+    product_ends("down", activates_again ? 0 : rows, width, rows, inputs * width);
   }
 
   void mixture(const MixtureOfExperts& mixture) {
     const double arrived = arrived_tokens(model_, work_);
-    until_weight_ += width_ * own_ * hidden();  // input of the router and of shared experts
+    keep_input(own_, hidden(), "router");  // and of shared experts
     if (repeats(recomputation_, Recomputation::moe)) return;
     // Tokens as they arrive, and what the experts make of them, which the gradient of the router's weights needs.
     const double ends = real_number(mixture.expert_width(model_.hidden));
-    if (mixture.latent > 0) product_ends(own_, ends, own_, ends);
-    product_ends(arrived, ends, arrived, ends);
+    if (mixture.latent > 0) product_ends("latent_down", own_, ends, own_, ends);
+    product_ends("expert_up", arrived, ends, arrived, ends);
     until_input_ += width_ * arrived * ends;
     feed_forward(arrived, real_number(mixture.expert_feed_forward) / real_number(work_.split.expert_tensor),
                  repeats(recomputation_, Recomputation::moe_act));
@@ -239,6 +278,7 @@ class KeptTensors {
   double all_;    // tokens of products
   double own_;    // tokens between them
   double tensor_;
+  std::int64_t unit_ = 0;  // of the model (TrainedPart)
   Recomputation recomputation_;
   double until_input_ = 0, until_weight_ = 0, gradients_ = 0;
 };
@@ -260,6 +300,46 @@ std::int64_t head_unit(const TransformerModel& model, const LayerSplit& split) {
 
 std::int64_t share(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards;
+}
+
+/// States of a model of which not all weights are trained: frozen ones have neither gradients nor states of the
+/// optimizer. With ZeRO-3 the weights of the two largest units, and the gradients of one, are there in full.
+void add_parts(const TransformerModel& model, const MicroBatch& work, std::span<const HeldStage> stages,
+               const MemoryOptions& options, GpuMemory& memory) {
+  double frozen_dense = 0, frozen_experts = 0, largest = 0, next = 0, gradients = 0;
+  std::int64_t dense = 0, experts = 0;
+  const double width = activation_bytes(work.type);
+  const auto unit = [&](const HeldWeights& held) {
+    dense += held.trained.dense;
+    experts += held.trained.experts;
+    frozen_dense += held.frozen_dense;
+    frozen_experts += held.frozen_experts;
+    const double all = held.frozen_dense + held.frozen_experts + width * real_number(held.trained.total());
+    next = std::max(next, std::min(all, largest));
+    largest = std::max(largest, all);
+    gradients = std::max(gradients, real_number(held.trained.total() * options.widths.gradients));
+  };
+  for (const HeldStage& stage : stages) {
+    const LayerRange& range = stage.range;
+    const auto held = [&](const LayerRange& part) {
+      return held_weights(model, part, work.split, work.trained, work.type);
+    };
+    if (range.embedding) unit(held({range.first, range.first, true, false}));
+    for (std::int64_t layer = range.first; layer < range.last; ++layer) unit(held({layer, layer + 1}));
+    if (range.head) unit(held_by_head(model, range, work.split, work.trained, work.type));
+  }
+  const auto add = [&](std::int64_t trained, double frozen, std::int64_t shards) {
+    const StateBytes states = state_bytes(trained, shards, options);
+    memory.weights += states.weights;
+    memory.weights +=
+        Bytes{static_cast<std::int64_t>(std::ceil(options.zero == 3 ? frozen / real_number(shards) : frozen))};
+    memory.gradients += states.gradients;
+    memory.optimizer += states.optimizer;
+  };
+  add(dense, frozen_dense, options.dense_shards);
+  add(experts, frozen_experts, options.expert_shards);
+  if (options.zero == 3 && std::max(options.dense_shards, options.expert_shards) > 1)
+    memory.gathered = Bytes{static_cast<std::int64_t>(std::ceil(largest + next + gradients))};
 }
 
 }  // namespace
@@ -363,6 +443,10 @@ GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std:
     memory.gathered += (Bytes{unit} + Bytes{next} * (options.gathered_layers - 1)) * activation_bytes(work.type);
     memory.gathered += Bytes{unit} * options.widths.gradients;
   };
+  if (work.trained.is_part()) {
+    add_parts(model, work, stages, options, memory);
+    return memory;
+  }
   add(stored.dense, largest, layer.dense, options.dense_shards);
   add(stored.experts, layer.experts, layer.experts, options.expert_shards);
   return memory;

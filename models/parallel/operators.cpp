@@ -1,5 +1,6 @@
 #include "models/parallel/operators.hpp"
 
+#include "models/parallel/adapter_operators.hpp"
 #include "models/parallel/rank_operators.hpp"
 #include "sim/complaints.hpp"
 
@@ -102,19 +103,19 @@ std::vector<TransformerOperator> transformer_operators(const TransformerModel& m
                                                        const MicroBatch& work) {
   RankOperators operators{model, work};
   operators.layer(layer);
-  return operators.take();
+  return with_backward_cut(model, work.trained, layer, operators.take());
 }
 
 std::vector<TransformerOperator> embedding_operators(const TransformerModel& model, const MicroBatch& work) {
   RankOperators operators{model, work};
   operators.embedding();
-  return operators.take();
+  return with_backward_cut(model, work.trained, TrainedPart::kEmbedding, operators.take());
 }
 
 std::vector<TransformerOperator> head_operators(const TransformerModel& model, const MicroBatch& work) {
   RankOperators operators{model, work};
   operators.head();
-  return operators.take();
+  return with_backward_cut(model, work.trained, TrainedPart::kHead, operators.take());
 }
 
 std::vector<TransformerOperator> mtp_operators(const TransformerModel& model, const MicroBatch& work) {

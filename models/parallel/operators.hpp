@@ -14,6 +14,7 @@
 #include "models/parallel/documents.hpp"
 #include "models/parallel/layer_split.hpp"
 #include "models/parallel/recomputation.hpp"
+#include "models/parallel/trained_part.hpp"
 #include "models/parallel/transformer.hpp"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ struct MicroBatch {
   /// Bytes of a number of the sum to which the gradients of weights are added micro-batch by micro-batch; 0: they are
   /// written, and no sum is read.
   int sum_bytes = 0;
+  TrainedPart trained{};  ///< of the model
 
   [[nodiscard]] std::int64_t context_tokens() const { return sequences * sequence / split.context; }
   /// Tokens between the products: fewer with sequence parallelism.

@@ -1,6 +1,7 @@
 #pragma once
 // Collects the operators of one part of a model on one rank, for operators.hpp.
 
+#include "models/parallel/adapter_operators.hpp"
 #include "models/parallel/operators.hpp"
 
 #include <algorithm>
@@ -36,6 +37,7 @@ class RankOperators {
   std::vector<TransformerOperator> take() { return std::move(operators_); }
 
   void layer(std::int64_t index) {
+    unit_ = index;
     kind_ = &model_.kind_of(index);
     if (kind_->attends) attention(model_.is_causal(index));
     if (model_.has_cross_attention(index)) cross_attention();
@@ -43,13 +45,15 @@ class RankOperators {
   }
 
   void embedding() {
+    unit_ = TrainedPart::kEmbedding;
     part_ = LayerPart::embedding;
     TransformerOperator& look_up = add(OperatorKind::embedding, "look_up", all_, model_.hidden);
     look_up.k = vocabulary_rows(model_, split_);
     const double moved = 2 * as_real(all_) * as_real(model_.hidden) * width_;
     look_up.forward = {0, moved, 1};
     // The gradient of the table is dense: the rows are added into zeros.
-    look_up.weight_gradient = {0, moved + as_real(look_up.k) * as_real(model_.hidden) * width_, 1};
+    if (work_.trained.trains(WeightGroup::embedding, unit_))
+      look_up.weight_gradient = {0, moved + as_real(look_up.k) * as_real(model_.hidden) * width_, 1};
     if (model_.positions > 0) sum("positions", 3);
     if (model_.token_types > 0) sum("token_types", 3);
     if (model_.embedding_norm) norm("embedding_norm", own_, model_.hidden);
@@ -57,6 +61,7 @@ class RankOperators {
   }
 
   void head() {
+    unit_ = TrainedPart::kHead;
     part_ = LayerPart::head;
     if (model_.final_norm) norm("final_norm", own_, model_.hidden);
     if (model_.pooler) product("pooler", 1, work_.sequences, model_.hidden, model_.hidden, wide_);
@@ -64,6 +69,7 @@ class RankOperators {
   }
 
   void prediction_module() {
+    unit_ = model_.all_layers() - 1;
     part_ = LayerPart::head;
     norm("prediction_embedding_norm", own_, model_.hidden);
     norm("prediction_hidden_norm", own_, model_.hidden);
@@ -75,6 +81,7 @@ class RankOperators {
       if (model_.has_cross_attention(model_.all_layers() - 1)) cross_attention();
       feed_forward_half();
     }
+    unit_ = TrainedPart::kHead;
     part_ = LayerPart::head;
     norm("final_norm", own_, model_.hidden);
     logits();
@@ -86,12 +93,29 @@ class RankOperators {
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
   /// the gradients need. Inputs and weights before the product, the gradients of the outputs before the gradients of
   /// both. In fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
-  void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type, int kernels) {
+  void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type, int kernels,
+            bool trains_product) {
     const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
     each.measured_as = "cast_transpose";
     each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2 * kernels};
     each.input_gradient = {0, moved * rows * as_real(n), kernels};
+    each.kernels_of_group = kernels;
+    if (trains_product) return;
+    // A frozen weight is kept as it is multiplied, and transposed for the gradient of the input, which needs neither
+    // input nor gradient transposed.
+    const double narrow = (moved - 2) / 2, weights = count * as_real(n) * as_real(k);
+    each.measured_as = {};
+    each.forward = {0, (2 + narrow) * rows * as_real(k), kernels};
+    each.input_gradient = {0, (2 + narrow) * rows * as_real(n) + 2 * narrow * weights, 2 * kernels};
+  }
+
+  /// The product of a frozen weight that QLoRA keeps in 4 bits reads it as numbers of 2 bytes, which are written before
+  /// each product.
+  void dequantise(double count, std::int64_t n, std::int64_t k, int kernels) {
+    const double weights = count * as_real(n) * as_real(k);
+    TransformerOperator& each = add(OperatorKind::elementwise, "dequantise", whole_rows(weights / as_real(k)), k);
+    each.forward = each.input_gradient = {0, weights * (nf4_width() + width_), kernels};
     each.kernels_of_group = kernels;
   }
 
@@ -117,10 +141,30 @@ class RankOperators {
     return operators_.back();
   }
 
-  /// `rows` of all `count` products together, which a group of unequal products shares.
+  /// A product with a weight, behind the adapters that stand beside it. `rows` of all `count` products together, which
+  /// a group of unequal products shares.
   void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
+    if (!work_.trained.is_part()) return plain_product(name, count, rows, n, k, type);
+    if (work_.trained.adapter)
+      for (TransformerOperator& each :
+           adapter_operators(model_, *kind_, work_, name, part_ == LayerPart::experts, {count, rows, n, k})) {
+        each.part = part_;
+        each.modules = modules_;
+        each.type = wide_;
+        operators_.push_back(each);
+      }
+    const std::vector<WeightGroup> groups = groups_of_product(model_, *kind_, name);
+    const bool trains = work_.trained.trains(groups.empty() ? WeightGroup::norm : groups.front(), unit_);
+    const bool is_layers = unit_ >= 0 && unit_ != TrainedPart::kHead && name != "router";
+    if (work_.trained.adapter && work_.trained.adapter->kind == AdapterKind::qlora && is_layers)
+      dequantise(as_real(count), n, k, work_.separate_experts ? static_cast<int>(count) : 1);
+    plain_product(name, count, rows, n, k, type, trains);
+  }
+
+  void plain_product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k,
+                     DataType type, bool trains = true) {
     const int kernels = work_.separate_experts ? static_cast<int>(count) : 1;
-    if (is_narrow(type)) cast(rows, as_real(count), n, k, type, kernels);
+    if (is_narrow(type)) cast(rows, as_real(count), n, k, type, kernels, trains);
     TransformerOperator& each = add(OperatorKind::product, name, whole_rows(rows / as_real(count)), n);
     each.count = count;
     each.kernels_of_group = kernels;
@@ -130,7 +174,8 @@ class RankOperators {
     const double bytes =
         (rows * as_real(n + k) + as_real(count) * as_real(n) * as_real(k)) * as_real(activation_bytes(type));
     each.forward = each.input_gradient = each.weight_gradient = {flops, bytes, kernels};
-    if (work_.sum_bytes == 0) return;
+    if (!trains) each.weight_gradient = {};
+    if (work_.sum_bytes == 0 || !trains) return;
     // What is written is the sum, too.
     const double weights = as_real(count) * as_real(n) * as_real(k);
     each.weight_gradient.bytes += weights * (work_.sum_bytes - activation_bytes(type));
@@ -369,10 +414,11 @@ class RankOperators {
   const TransformerLayer* kind_ = &model_;  ///< of the layer at hand
   const MicroBatch& work_;
   const LayerSplit& split_;
-  double width_;      // bytes of an activation
-  DataType wide_;     // of what is not in a narrow format: all but products with weights of layers
-  std::int64_t all_;  // tokens of the products
-  std::int64_t own_;  // tokens between them
+  double width_;           // bytes of an activation
+  DataType wide_;          // of what is not in a narrow format: all but products with weights of layers
+  std::int64_t all_;       // tokens of the products
+  std::int64_t own_;       // tokens between them
+  std::int64_t unit_ = 0;  // of the model: a layer, the embedding or the head (TrainedPart)
   LayerPart part_ = LayerPart::attention;
   Recomputation modules_ = Recomputation::rest;
   std::vector<TransformerOperator> operators_;

@@ -31,7 +31,8 @@ class GraphBuilder {
     }
     for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
       buckets_.push_back(gradient_buckets(job_, stage));
-      exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const GradientBucket& bucket) {
+      exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const GradientBucket& each) {
+        const GradientBucket bucket = shards(Sharding::weights) ? each.weights(job_.weight_bytes) : each;
         return job_.reads_weights || job_.sends_gradients || (bucket.dense > 0 && job_.dense_groups().size > 1) ||
                (bucket.expert > 0 && job_.expert_groups().size > 1);
       }));
@@ -278,8 +279,8 @@ class GraphBuilder {
   std::vector<OpId> gather_for_use(std::size_t rank, Lane& lane, const GradientBucket& bucket,
                                    const std::string& name) {
     const OpId from = lane.two_before;
-    std::vector<OpId> ops = exchange(rank, lane, CollectiveKind::all_gather, bucket, name, job_.weight_bytes,
-                                     job_.dense_shards(), job_.expert_shards())
+    std::vector<OpId> ops = exchange(rank, lane, CollectiveKind::all_gather, bucket.weights(job_.weight_bytes), name,
+                                     job_.weight_bytes, job_.dense_shards(), job_.expert_shards())
                                 .ops();
     for (const OpId op : ops) {
       if (from.valid()) graph_.add_dependency(from, op);

@@ -39,8 +39,8 @@ struct ModelUnit {
   Time forward;
   Time backward_input;               ///< gradient of the inputs, with what is computed again for it
   Time backward_weight;              ///< gradient of the weights
-  std::int64_t dense_elements = 0;   ///< parameters on the rank that all data-parallel ranks share
-  std::int64_t expert_elements = 0;  ///< parameters of the rank's experts
+  std::int64_t dense_elements = 0;   ///< parameters on the rank that all data-parallel ranks share, and train
+  std::int64_t expert_elements = 0;  ///< those of the rank's experts
   Time forward_exchange{};           ///< part of `forward` that a pass merged with this one can hide: that of experts
   Time backward_exchange{};          ///< the same of `backward_input`
   PassTraffic forward_traffic{};     ///< the collectives that are part of `forward`
@@ -48,6 +48,7 @@ struct ModelUnit {
   Time forward_between_servers{};    ///< for which those of `forward` between servers send, hidden ones as well
   Time backward_between_servers{};   ///< the same of `backward_input`
   std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have its parameters
+  Bytes frozen_dense{}, frozen_experts{};              ///< of weights that are not trained
   Bytes offloaded{};  ///< activations that a forward pass moves to the host, and that come back for the backward pass
   HostTimes host{};   ///< with collectives that are part of the passes
 

@@ -10,15 +10,12 @@ class TensorList {
   [[nodiscard]] std::vector<WeightTensor> take() { return std::move(tensors_); }
 
   void layer(std::int64_t index) {
-    attention();
-    const bool cross = model_.has_cross_attention(index);
-    if (cross) attention();
-    if (model_.is_mixture(index))
-      mixture(*model_.mixture);
-    else
-      feed_forward(model_.feed_forward, 1, false);
-    const bool ends_encoder = index + 1 == model_.encoder_layers && model_.final_norm;
-    norm(model_.hidden, (cross ? 3 : 2) + (ends_encoder ? 1 : 0));
+    kind(model_.kind_of(index));
+    if (model_.has_cross_attention(index)) {
+      heads(model_.kind_of(index));
+      norm(model_.hidden, 1);
+    }
+    if (index + 1 == model_.encoder_layers && model_.final_norm) norm(model_.hidden, 1);
     if ((index == 0 || index == model_.encoder_layers) && model_.relative_buckets > 0)
       add({WeightGroup::relative, model_.relative_buckets, model_.heads, 1, TensorCut::columns});
   }
@@ -28,18 +25,30 @@ class TensorList {
     for (const std::int64_t rows : {model_.positions, model_.token_types})
       if (rows > 0) add({WeightGroup::embedding, rows, model_.hidden});
     if (model_.embedding_norm) norm(model_.hidden, 1);
+    if (model_.layer_inputs == 0) return;
+    const std::int64_t width = model_.layers * model_.layer_inputs;
+    add({WeightGroup::embedding, model_.layer_vocabulary, width});
+    add({WeightGroup::embedding, width, model_.hidden});
+    norm(model_.layer_inputs, 1);
   }
 
   void head() {
     if (model_.head == OutputHead::untied) table(WeightGroup::head);
+    if (model_.head_bias) vector(model_.vocabulary);
     if (model_.final_norm) norm(model_.hidden, 1);
-    if (!model_.pooler) return;
-    add({WeightGroup::head, model_.hidden, model_.hidden});
-    add({WeightGroup::bias, model_.hidden});
+    if (model_.pooler) {
+      add({WeightGroup::head, model_.hidden, model_.hidden});
+      vector(model_.hidden);
+    }
+    if (model_.streams == 1) return;
+    add({WeightGroup::head, model_.streams, model_.streams * model_.hidden});
+    vector(model_.streams);
+    vector(1);
   }
 
   void prediction_module() {
-    layer(model_.all_layers() - 1);
+    if (model_.mtp_pattern.empty()) layer(model_.all_layers() - 1);
+    for (const std::uint16_t each : model_.mtp_pattern) kind(model_.kind(each));
     add({WeightGroup::prediction, model_.hidden, 2 * model_.hidden, 1, TensorCut::rows});
     norm(model_.hidden, 3);
   }
@@ -50,58 +59,167 @@ class TensorList {
 
  private:
   void add(const WeightTensor& tensor) { tensors_.push_back(tensor); }
+  void vector(std::int64_t numbers, TensorCut cut = TensorCut::none) {
+    if (numbers > 0) add({WeightGroup::bias, numbers, 1, 1, cut});
+  }
   void norm(std::int64_t width, std::int64_t count) {
-    add({WeightGroup::norm, width, 1, count * (model_.norm == NormKind::layer ? 2 : 1)});
+    const std::int64_t vectors = model_.norm == NormKind::layer                      ? 2
+                                 : model_.norm == NormKind::layer_without_parameters ? 0
+                                                                                     : 1;
+    if (vectors * count > 0) add({WeightGroup::norm, width, 1, count * vectors});
   }
   /// A product of which ranks compute parts of the outputs, with its bias.
-  void by_outputs(WeightGroup group, std::int64_t outputs, std::int64_t inputs, bool bias) {
+  void by_outputs(WeightGroup group, std::int64_t outputs, std::int64_t inputs, bool bias = false) {
+    if (outputs == 0) return;
     add({group, outputs, inputs, 1, TensorCut::rows});
     if (bias) add({WeightGroup::bias, outputs, 1, 1, TensorCut::rows});
   }
 
-  void attention() {
-    const std::int64_t hidden = model_.hidden;
-    if (model_.latent) {
-      latent(*model_.latent);
-    } else {
-      const bool bias = model_.biases != ProductBiases::none;
-      by_outputs(WeightGroup::query, model_.query_width(), hidden, bias);
-      by_outputs(WeightGroup::key, model_.key_width(), hidden, bias);
-      by_outputs(WeightGroup::value, model_.value_width(), hidden, bias);
-      if (model_.query_key_norms) add({WeightGroup::norm, model_.head_size, 1, 2});
+  void kind(const TransformerLayer& kind) {
+    if (kind.recurrence && kind.attends)
+      recurrence(*kind.recurrence);
+    else if (kind.attends && kind.latent)
+      latent(kind, *kind.latent);
+    else if (kind.attends)
+      heads(kind);
+    if (kind.has_attention()) {
+      if (kind.index) index(kind, *kind.index);
+      if (kind.sinks) vector(kind.heads, TensorCut::rows);
     }
-    add({WeightGroup::output, hidden, model_.context_width(), 1, TensorCut::columns});
-    if (!model_.latent && model_.biases == ProductBiases::all) add({WeightGroup::bias, hidden});
+    if (kind.mixture)
+      mixture(kind, *kind.mixture);
+    else if (kind.feed_forward > 0)
+      feed_forward(kind, kind.feed_forward, model_.hidden, 1, false);
+    norm(model_.hidden, kind.attention_norms + kind.feed_forward_norms);
+    if (model_.streams > 1) streams((kind.attends ? 1 : 0) + (kind.has_feed_forward() ? 1 : 0));
+    if (model_.layer_inputs == 0) return;
+    add({WeightGroup::gate, model_.layer_inputs, model_.hidden});
+    add({WeightGroup::up, model_.hidden, model_.layer_inputs});
+    norm(model_.hidden, 1);
   }
 
-  void latent(const LatentAttention& sizes) {
+  /// Products of all streams at once, their biases and scales.
+  void streams(std::int64_t halves) {
+    const std::int64_t mixed = (2 + model_.streams) * model_.streams;
+    add({WeightGroup::latent, mixed, model_.streams * model_.hidden, halves});
+    vector(halves * (mixed + 3));
+  }
+
+  void heads(const TransformerLayer& kind) {
+    const std::int64_t hidden = model_.hidden;
+    const bool bias = has(kind.biases, ProductBiases::qkv);
+    by_outputs(WeightGroup::query, kind.query_width() + kind.gate_width, hidden, bias);
+    if (!kind.shares_keys) {
+      by_outputs(WeightGroup::key, kind.key_width(), hidden, bias);
+      if (!kind.values_are_keys) by_outputs(WeightGroup::value, kind.value_width(), hidden, bias);
+    }
+    if (kind.query_key_norms && kind.wide_norms) {
+      add({WeightGroup::norm, kind.query_width(), 1, 1, TensorCut::rows});
+      if (!kind.shares_keys) add({WeightGroup::norm, kind.key_width(), 1, 1, TensorCut::rows});
+    } else if (kind.query_key_norms) {
+      add({WeightGroup::norm, kind.head_size, 1, kind.shares_keys ? 1 : 2});
+    }
+    add({WeightGroup::output, hidden, kind.context_width(), 1, TensorCut::columns});
+    if (has(kind.biases, ProductBiases::output)) vector(hidden);
+  }
+
+  void latent(const TransformerLayer& kind, const LatentAttention& sizes) {
     if (sizes.query_rank > 0) {
       add({WeightGroup::latent, sizes.query_rank, model_.hidden});
       norm(sizes.query_rank, 1);
     }
-    by_outputs(WeightGroup::query, model_.query_width(), sizes.query_rank > 0 ? sizes.query_rank : model_.hidden,
-               false);
+    by_outputs(WeightGroup::query, kind.query_width(), sizes.query_rank > 0 ? sizes.query_rank : model_.hidden);
     add({WeightGroup::latent, sizes.key_value_rank + sizes.rotary_size, model_.hidden});
-    norm(sizes.key_value_rank, 1);
-    by_outputs(WeightGroup::latent, model_.heads * (sizes.plain_size + sizes.value_size), sizes.key_value_rank, false);
+    norm(sizes.key_value_rank + (sizes.shared_by_heads ? sizes.rotary_size : 0), 1);
+    if (!sizes.shared_by_heads)
+      by_outputs(WeightGroup::latent, kind.heads * (sizes.plain_size + sizes.value_size), sizes.key_value_rank);
+    if (sizes.output_groups > 0) {
+      // In groups of heads, each with a product of its own, and one product of what these give.
+      add({WeightGroup::output, sizes.output_rank, kind.context_width(), 1, TensorCut::columns});
+      add({WeightGroup::output, model_.hidden, sizes.output_rank * sizes.output_groups, 1, TensorCut::columns});
+    } else {
+      add({WeightGroup::output, model_.hidden, kind.context_width(), 1, TensorCut::columns});
+    }
+    if (sizes.compressed_tokens > 0) compression(sizes, sizes.query_size());
   }
 
-  void feed_forward(std::int64_t width, std::int64_t count, bool experts) {
-    const std::int64_t hidden = model_.hidden;
-    const bool bias = model_.biases == ProductBiases::all;
-    if (model_.gated) add({WeightGroup::gate, width, hidden, count, TensorCut::rows, experts});
-    add({WeightGroup::up, width, hidden, count, TensorCut::rows, experts});
-    add({WeightGroup::down, hidden, width, count, TensorCut::columns, experts});
-    if (!bias) return;
-    add({WeightGroup::bias, width, 1, count * (model_.gated ? 2 : 1), TensorCut::rows, experts});
-    add({WeightGroup::bias, hidden, 1, count, TensorCut::none, experts});
+  /// What makes one key of `size` numbers out of several tokens: two products, a table of places, a norm.
+  void compression(const LatentAttention& latent, std::int64_t size) {
+    const std::int64_t columns = (latent.overlapping ? 2 : 1) * size;
+    add({WeightGroup::latent, columns, model_.hidden, 2});
+    add({WeightGroup::relative, latent.compressed_tokens, columns});
+    norm(size, 1);
   }
 
-  void mixture(const MixtureOfExperts& sizes) {
+  void index(const TransformerLayer& kind, const SparseIndex& sizes) {
+    const std::int64_t input = kind.latent && kind.latent->query_rank > 0 ? kind.latent->query_rank : model_.hidden;
+    add({WeightGroup::latent, sizes.heads * sizes.size, input});
+    add({WeightGroup::latent, sizes.heads, model_.hidden});
+    if (kind.latent && kind.latent->compressed_tokens > 0) return compression(*kind.latent, sizes.size);
+    add({WeightGroup::latent, sizes.size, model_.hidden});
+    add({WeightGroup::norm, sizes.size, 1, 2});
+  }
+
+  void recurrence(const Recurrence& sizes) {
+    const std::int64_t width = sizes.value_width();
+    if (sizes.step_rank > 0) return selective_recurrence(sizes, width);
+    by_outputs(WeightGroup::query, sizes.input_width(), model_.hidden, sizes.product_biases);
+    vector(sizes.scalars * sizes.heads, TensorCut::rows);
+    convolution(sizes, sizes.channels());
+    if (sizes.gate_rank > 0) {
+      add({WeightGroup::latent, sizes.gate_rank, model_.hidden});
+      by_outputs(WeightGroup::latent, width, sizes.gate_rank);
+    }
+    if (sizes.decay_rank > 0) {
+      add({WeightGroup::latent, sizes.decay_rank, model_.hidden});
+      by_outputs(WeightGroup::latent, sizes.key_width(), sizes.decay_rank, true);
+    }
+    if (sizes.norm_size > 0)
+      add({WeightGroup::norm, sizes.norm_size, 1, 1, sizes.norm_size == width ? TensorCut::rows : TensorCut::none});
+    add({WeightGroup::output, model_.hidden, width, 1, TensorCut::columns});
+    if (sizes.product_biases) vector(model_.hidden);
+  }
+
+  void selective_recurrence(const Recurrence& sizes, std::int64_t width) {
+    const std::int64_t chosen = sizes.step_rank + 2 * sizes.key_size;
+    by_outputs(WeightGroup::query, 2 * width, model_.hidden);
+    convolution(sizes, width);
+    add({WeightGroup::latent, chosen, width, 1, TensorCut::columns});
+    by_outputs(WeightGroup::latent, width, sizes.step_rank, true);
+    by_outputs(WeightGroup::relative, width, sizes.key_size);  // logarithms of decays, a table and no product
+    vector(width, TensorCut::rows);
+    add({WeightGroup::output, model_.hidden, width, 1, TensorCut::columns});
+    if (sizes.step_norms) add({WeightGroup::norm, chosen});
+  }
+
+  /// Of each channel by itself: a table and no product.
+  void convolution(const Recurrence& sizes, std::int64_t channels) {
+    if (sizes.convolution == 0) return;
+    by_outputs(WeightGroup::relative, channels, sizes.convolution, sizes.convolution_bias);
+  }
+
+  void feed_forward(const TransformerLayer& kind, std::int64_t width, std::int64_t ends, std::int64_t count,
+                    bool experts) {
+    if (kind.gated) add({WeightGroup::gate, width, ends, count, TensorCut::rows, experts});
+    add({WeightGroup::up, width, ends, count, TensorCut::rows, experts});
+    add({WeightGroup::down, ends, width, count, TensorCut::columns, experts});
+    if (!has(kind.biases, ProductBiases::feed_forward)) return;
+    add({WeightGroup::bias, width, 1, count * (kind.gated ? 2 : 1), TensorCut::rows, experts});
+    add({WeightGroup::bias, model_.hidden, 1, count, TensorCut::none, experts});
+  }
+
+  void mixture(const TransformerLayer& kind, const MixtureOfExperts& sizes) {
     add({WeightGroup::router, sizes.experts, model_.hidden});
-    if (sizes.router_bias) add({WeightGroup::bias, sizes.experts});
-    feed_forward(sizes.expert_feed_forward, sizes.experts, true);
-    if (sizes.shared_feed_forward > 0) feed_forward(sizes.shared_feed_forward, 1, false);
+    vector(sizes.router_bias ? sizes.experts : 0);
+    vector(sizes.score_bias ? sizes.experts : 0);
+    feed_forward(kind, sizes.expert_feed_forward, sizes.expert_width(model_.hidden), sizes.experts, true);
+    if (sizes.shared_feed_forward > 0) feed_forward(kind, sizes.shared_feed_forward, model_.hidden, 1, false);
+    if (sizes.shared_gate) add({WeightGroup::router, 1, model_.hidden});
+    if (sizes.latent > 0) {
+      add({WeightGroup::latent, sizes.latent, model_.hidden});
+      add({WeightGroup::latent, model_.hidden, sizes.latent});
+    }
+    vector(sizes.scales);
   }
 
   const TransformerModel& model_;
@@ -150,16 +268,22 @@ std::vector<WeightTensor> mtp_tensors(const TransformerModel& model) {
   return list_of(model, [](TensorList& list) { list.prediction_module(); });
 }
 
+std::optional<WeightTensor> table_of_head(const TransformerModel& model) {
+  if (model.mtp_layers == 0 && model.head != OutputHead::tied) return {};
+  return list_of(model, [](TensorList& list) { list.table(WeightGroup::embedding); }).front();
+}
+
 std::vector<WeightTensor> stage_tensors(const TransformerModel& model, const LayerRange& stage) {
-  return list_of(model, [&](TensorList& list) {
+  std::vector<WeightTensor> all = list_of(model, [&](TensorList& list) {
     if (stage.embedding) list.embedding();
     for (std::int64_t layer = stage.first; layer < stage.last; ++layer) list.layer(layer);
     if (!stage.head) return;
     list.head();
     for (std::int64_t i = 0; i < model.mtp_layers; ++i) list.prediction_module();
-    const bool again = model.mtp_layers > 0 || model.head == OutputHead::tied;
-    if (again && !stage.embedding) list.table(WeightGroup::embedding);
   });
+  if (stage.head && !stage.embedding)
+    if (const std::optional<WeightTensor> table = table_of_head(model)) all.push_back(*table);
+  return all;
 }
 
 }  // namespace contend

@@ -8,6 +8,7 @@
 #include "models/parallel/transformer.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,8 @@ enum class WeightGroup : std::uint8_t {
   router,
   relative,    ///< table of relative positions
   prediction,  ///< the product in front of a module of multi-token prediction
+  adapter_in,
+  adapter_out,  ///< A and B of LoRA (trained_part.hpp)
 };
 
 /// How tensor parallelism cuts a tensor: not at all, or by its rows or columns. Expert tensor parallelism cuts experts.
@@ -58,6 +61,8 @@ struct WeightTensor {
 [[nodiscard]] std::vector<WeightTensor> embedding_tensors(const TransformerModel& model);
 [[nodiscard]] std::vector<WeightTensor> head_tensors(const TransformerModel& model);
 [[nodiscard]] std::vector<WeightTensor> mtp_tensors(const TransformerModel& model);
+/// The table of tokens that a stage with the head has a copy of if it doesn't have the embedding.
+[[nodiscard]] std::optional<WeightTensor> table_of_head(const TransformerModel& model);
 /// Those of a stage, with its copy of a tied matrix if it has the head but not the embedding.
 [[nodiscard]] std::vector<WeightTensor> stage_tensors(const TransformerModel& model, const LayerRange& stage);
 

@@ -35,8 +35,9 @@ class RankCopies {
   void read_weights(std::size_t i) {
     const PassPart& part = rank_.parts[i];
     if (part.pass.kind != PassKind::forward && !job_.reshard) return;
+    const GradientBucket units = part.units.weights(job_.weight_bytes);
     const std::int64_t elements =
-        share_of(part.units.dense, job_.dense_shards()) + share_of(part.units.expert, job_.expert_shards());
+        share_of(units.dense, job_.dense_shards()) + share_of(units.expert, job_.expert_shards());
     std::vector<OpId> after;
     if (const OpId from = rank_.before(i, 2); from.valid()) after.push_back(from);
     const OpId read = in_.add(graph_,

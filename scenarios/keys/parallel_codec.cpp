@@ -167,6 +167,33 @@ Codec<TransformerSizes> transformer_codec() {
       "{layers: 24, hidden: 2048, heads: 16, feed_forward: 5632, vocabulary: 32000}", true);
 }
 
+Codec<std::optional<Adapter>> adapter_codec() {
+  constexpr std::int64_t kMostRank = 1 << 20;
+  std::vector<std::pair<std::string, AdapterTarget>> targets;
+  for (std::size_t i = 0; i < adapter_targets().size(); ++i)
+    targets.emplace_back(adapter_targets()[i], static_cast<AdapterTarget>(i));
+  return optional_codec(
+      map_codec<Adapter>(
+          {field("kind", &Adapter::kind,
+                 choice_codec<AdapterKind>(
+                     {{"lora", AdapterKind::lora}, {"lora-fa", AdapterKind::lora_fa}, {"qlora", AdapterKind::qlora}}),
+                 true),
+           field("rank", &Adapter::rank, integer_codec<std::int64_t>(1, kMostRank), true),
+           field("targets", &Adapter::targets,
+                 distinct_list_codec(choice_codec<AdapterTarget>(std::move(targets)), AdapterTarget::query, "matrices"),
+                 true),
+           field("dropout", &Adapter::dropout, bool_codec())},
+          "{kind: lora, rank: 16, targets: [q, v]}"),
+      "none");
+}
+
+Codec<FrozenSetup> frozen_codec() {
+  return map_codec<FrozenSetup>(
+      {field("layers", &FrozenSetup::layers, integer_codec<std::int64_t>(0, 100'000)),
+       field("embedding", &FrozenSetup::embedding, bool_codec()), field("head", &FrozenSetup::head, bool_codec())},
+      "{layers: 16, embedding: true}");
+}
+
 Codec<std::optional<ParallelSetup>> parallel_codec() {
   using Setup = std::optional<ParallelSetup>;
   Codec<Setup> codec;

@@ -16,6 +16,9 @@ namespace contend {
 /// Sizes of a model of one's own.
 [[nodiscard]] Codec<TransformerSizes> transformer_codec();
 
+[[nodiscard]] Codec<std::optional<Adapter>> adapter_codec();
+[[nodiscard]] Codec<FrozenSetup> frozen_codec();
+
 /// The members, for the reference.
 [[nodiscard]] std::vector<MemberText> parallel_members();
 

@@ -139,6 +139,8 @@ std::vector<Member> execution_members() {
               moved_by_optimizers())),
       map_member<E>("optimizer_states", &E::optimizer_states, state_format_codec()),
       map_member<E>("master_weights", &E::master_weights, optional_codec(bool_codec(), "auto")),
+      map_member<E>("adapter", &E::adapter, adapter_codec()),
+      map_member<E>("frozen", &E::frozen, frozen_codec()),
       map_member<E>("update", &E::update_in_backward, choice_codec<bool>({{"behind", false}, {"in-backward", true}})),
       map_member<E>("update_per_tensor", &E::update_per_tensor, quantity_codec(Time{}, Time::seconds(1))),
       map_member<E>("input", &E::input, quantity_codec(Time{}, Time::seconds(3600))),

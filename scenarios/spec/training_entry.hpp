@@ -7,6 +7,7 @@
 #include "models/overlap/problem.hpp"
 #include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"
+#include "models/parallel/trained_part.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/parallel/transformer_sizes.hpp"
 #include "models/passes/host_costs.hpp"
@@ -209,6 +210,15 @@ struct CodedSteps {
   bool operator==(const CodedSteps&) const = default;
 };
 
+/// Parts of a model that aren't trained.
+struct FrozenSetup {
+  std::int64_t layers = 0;  ///< the first ones
+  bool embedding = false, head = false;
+
+  [[nodiscard]] bool any() const { return *this != FrozenSetup{}; }
+  bool operator==(const FrozenSetup&) const = default;
+};
+
 /// The entry of `training` whose members hold for all others that don't give them; no job trains it.
 inline constexpr std::string_view kDefaultEntry = "default";
 
@@ -243,6 +253,11 @@ struct TrainingEntry : TrainingSetup {
   StateFormat optimizer_states = StateFormat::fp32;
   std::optional<bool> master_weights;  ///< StateKeeping::master
   [[nodiscard]] StateKeeping keeping() const { return {optimizer_states, master_weights}; }
+  std::optional<Adapter> adapter;  ///< that is trained in place of the model
+  FrozenSetup frozen;              ///< parts of the model that aren't trained
+  [[nodiscard]] TrainedPart trained(const TransformerModel& whole) const {
+    return {adapter ? std::optional{adapter->of(whole)} : std::nullopt, frozen.layers, frozen.embedding, frozen.head};
+  }
   bool update_in_backward = false;  ///< weights are updated, and their gradients freed, as the backward pass gives them
   Time update_per_tensor;           ///< of the host, which launches the kernels of the optimizer tensor by tensor
   Time input;                       ///< for which each iteration waits for its data

@@ -130,6 +130,23 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.gives("fusion") && e.gives_parallel("bucket"); }},
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == nullptr; }},
+    {"adapter", RuleKind::refused, "stands beside the matrices of a transformer's layers",
+     "a transformer with parallel", [](const RuledEntry& e) { return !e.spreads() && e.entry.adapter.has_value(); }},
+    {"frozen", RuleKind::refused, "says which units of a transformer are trained", "a transformer with parallel",
+     [](const RuledEntry& e) { return !e.spreads() && e.entry.frozen.any(); }},
+    {"frozen", RuleKind::idle, "beside an adapter nothing of the model is trained", "leave one of them out",
+     [](const RuledEntry& e) { return e.entry.adapter && e.entry.frozen.any(); }},
+    {"adapter", RuleKind::refused,
+     "qlora: its matrices of 4 bits are turned into numbers of 2 bytes, which are multiplied", "dtype: bf16, or fp16",
+     [](const RuledEntry& e) {
+       return e.spreads() && e.entry.adapter && e.entry.adapter->kind == AdapterKind::qlora &&
+              (is_narrow(e.entry.type) || activation_bytes(e.entry.type) != 2);
+     }},
+    {"runtime", RuleKind::refused, "fsdp2: the memory that it reserves is known of models all of which is trained",
+     "plain",
+     [](const RuledEntry& e) {
+       return e.spreads() && e.entry.runtime == Runtime::fsdp2 && (e.entry.adapter || e.entry.frozen.any());
+     }},
     {"optimizer_states", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.gives("optimizer_states") && e.entry.optimizer == nullptr; }},
     {"optimizer_states", RuleKind::idle, "sgd keeps no states", "optimizer: momentum, or adam",

@@ -4,6 +4,7 @@
 #include "models/overlap/optimizers.hpp"
 #include "models/parallel/matrix_updates.hpp"
 #include "models/parallel/offload.hpp"
+#include "models/parallel/trained_part.hpp"
 #include "models/parallel/weight_tensors.hpp"
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/training/trained_model.hpp"
@@ -68,14 +69,15 @@ std::vector<WeightShape> parts_of(const SharedWeights& weights, const LayerSplit
   return shapes;
 }
 
-std::vector<SharedWeights> weights_of(const TransformerModel& model, const TrainingIteration& job,
-                                      const std::vector<LayerRange>& ranges) {
+/// Of what is trained.
+std::vector<SharedWeights> weights_of(const TrainingEntry& entry, const TransformerModel& model,
+                                      const TrainingIteration& job, const std::vector<LayerRange>& ranges) {
   const bool shares = job.sharding != Sharding::none;
   SharedWeights dense{{}, shares ? job.dense_shards() : RankGroups{}, {1, job.tensor}};
   SharedWeights experts{{}, shares ? job.expert_shards() : RankGroups{}, {1, job.expert_tensor}};
   for (const LayerRange& range : ranges)
-    for (const WeightTensor& each : stage_tensors(model, range))
-      (each.experts ? experts : dense).tensors.push_back(each);
+    for (const auto& [tensor, trained] : stage_tensors(model, range, entry.trained(model)))
+      if (trained) (tensor.experts ? experts : dense).tensors.push_back(tensor);
   return {std::move(dense), std::move(experts)};
 }
 
@@ -189,7 +191,7 @@ RankUpdate rank_update(const TrainingEntry& entry, const TransformerModel& model
   KernelWork work = update_work(optimizer, elements, width, updates_separately(entry), entry.keeping());
   std::vector<SharedWeights> weights;
   if (optimizer.goes_by_shape()) {
-    weights = weights_of(model, job, ranges);
+    weights = weights_of(entry, model, job, ranges);
     work = {};
     for (const SharedWeights& each : weights)
       work.bytes += update_work(optimizer, parts_of(each, split), 1.0 / each.shards.size, width,
@@ -222,7 +224,7 @@ bool keeps_by_parameter(const TrainingEntry& entry) {
 Bytes kept_by_rank(const TrainingEntry& entry, const TransformerModel& model, const LayerSplit& split,
                    const TrainingIteration& job, const std::vector<LayerRange>& ranges, std::int64_t width) {
   double bytes = 0;
-  for (const SharedWeights& weights : weights_of(model, job, ranges)) {
+  for (const SharedWeights& weights : weights_of(entry, model, job, ranges)) {
     double all = 0;
     for (const WeightShape& shape : parts_of(weights, split))
       all += kept_bytes(*entry.optimizer, shape, width, entry.keeping());
@@ -233,7 +235,8 @@ Bytes kept_by_rank(const TrainingEntry& entry, const TransformerModel& model, co
 
 Bytes whole_state(const TrainingEntry& entry, const TransformerModel& model) {
   const std::int64_t width = activation_bytes(entry.type);
-  const std::int64_t all = parameters(model);
+  const TrainedPart part = entry.trained(model);
+  const std::int64_t all = part.is_part() ? trained_parameters(model, part) : parameters(model);
   if (keeps_by_parameter(entry)) {
     const double kept = entry.optimizer != nullptr ? entry.optimizer->kept(width, entry.keeping()) : 0;
     return Bytes{all * (width + std::llround(kept))};
@@ -241,8 +244,8 @@ Bytes whole_state(const TrainingEntry& entry, const TransformerModel& model) {
   TransformerModel without_modules = model;
   without_modules.mtp_layers = 0;
   double bytes = 0;
-  for (const WeightTensor& each : stage_tensors(without_modules, {0, model.all_layers(), true, true}))
-    bytes += kept_bytes(*entry.optimizer, each.whole({}), width, entry.keeping());
+  for (const auto& [tensor, trained] : stage_tensors(without_modules, {0, model.all_layers(), true, true}, part))
+    if (trained) bytes += kept_bytes(*entry.optimizer, tensor.whole({}), width, entry.keeping());
   return Bytes{all * width + static_cast<std::int64_t>(std::ceil(bytes))};
 }
 

@@ -40,7 +40,7 @@ struct RankUpdate {
 [[nodiscard]] Bytes kept_by_rank(const TrainingEntry& entry, const TransformerModel& model, const LayerSplit& split,
                                  const TrainingIteration& job, const std::vector<LayerRange>& ranges,
                                  std::int64_t width);
-/// Weights and states of the optimizer of the whole model.
+/// What a checkpoint of the whole model has: the weights that are trained, and what the optimizer keeps of them.
 [[nodiscard]] Bytes whole_state(const TrainingEntry& entry, const TransformerModel& model);
 
 }  // namespace contend

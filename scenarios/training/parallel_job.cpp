@@ -47,8 +47,10 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   // Of backup workers nothing counts.
   const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
   work.tokens = sequences.tokens * counted;
-  work.model_flops = model_flops(model, sequences, FlopsConvention::causal) * counted;
-  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal, repeated);
+  // Products with frozen weights have no gradients of weights; adapters are a few of 1,000 of the products.
+  const double frozen = frozen_flops(model, sequences, entry.trained(model));
+  work.model_flops = (model_flops(model, sequences, FlopsConvention::causal) - frozen) * counted;
+  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal, repeated) - frozen;
   if (entry.device.calibrated) return work;
   const std::vector<std::string>& names = entry.parallel->devices;
   if (names.empty()) work.peak_flops = sheet_of(entry.device).peak(entry.type);
@@ -165,6 +167,17 @@ void check_recomputation(Recomputation recompute, const TransformerModel& model,
           {{.key = "recompute", .reason = fmt::format("{}: no layer of {} has this module", name, model.name)}}};
 }
 
+/// Refuses adapters and frozen parts that the model can't have.
+void check_trained(const TrainingEntry& entry, const TransformerModel& model) {
+  try {
+    validate(entry.trained(model), model);
+  } catch (const InputError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& each : complaints) each.key = fmt::format("{}.{}", entry.adapter ? "adapter" : "frozen", each.key);
+    throw InputError{std::move(complaints)};
+  }
+}
+
 /// What a rank computes with; its experts are even.
 MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& model, int micro_batches) {
   const ParallelSetup& setup = *entry.parallel;
@@ -176,6 +189,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.loss = loss_of(entry);
   work.eager = entry.eager;
   work.type = entry.type;
+  work.trained = entry.trained(model);
   if (const HostCosts* const host = host_of(entry)) {
     work.separate_experts = host->grouped > Time{};
     work.routing_kernels = static_cast<int>(std::lround(host->routing));
@@ -183,6 +197,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   // FSDP2 adds up what it has reduced.
   if (micro_batches > 1 && entry.runtime == Runtime::plain) work.sum_bytes = setup.gradient_bytes;
   validate(model, work);
+  check_trained(entry, model);
   check_recomputation(entry.recompute, model, work);
   return work;
 }
@@ -238,35 +253,26 @@ void add_stage(StagePlanner& planner, const TransformerModel& model, const Micro
   UnitTimes& times = planner.of_stage(static_cast<int>(stage));
   std::vector<ModelUnit>& units = job.units.emplace_back();
   PassShares& shares = made.shares.emplace_back();
-  const auto add_unit = [&](TimedUnit timed, const RankParameters& parameters) {
+  const auto add = [&](TimedUnit timed, const HeldWeights& held) {
+    const RankParameters& parameters = held.trained;
     times.add_copies(job, parameters.dense + parameters.experts, timed);
     timed.unit.dense_elements = parameters.dense;
     timed.unit.expert_elements = parameters.experts;
     timed.unit.dense_tensors = parameters.dense_tensors;
     timed.unit.expert_tensors = parameters.expert_tensors;
+    timed.unit.frozen_dense = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_dense))};
+    timed.unit.frozen_experts = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_experts))};
     units.push_back(timed.unit);
     shares += timed.shares;
   };
-  const auto add = [&](const TimedUnit& timed, const LayerRange& part) {
-    add_unit(timed, rank_parameters(model, part, work.split));
+  const auto held = [&](const LayerRange& part) {
+    return held_weights(model, part, work.split, work.trained, work.type);
   };
-  if (range.embedding) add(times.embedding(), {range.first, range.first, true, false});
+  if (range.embedding) add(times.embedding(), held({range.first, range.first, true, false}));
   for (std::int64_t layer = range.first; layer < range.last; ++layer)
-    add(times.layer(layer), {layer, layer + 1, false, false});
-  if (range.head) {
-    // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
-    LayerRange ends{range.last, range.last, range.embedding, true};
-    RankParameters parameters = rank_parameters(model, ends, work.split);
-    if (range.embedding) {
-      ends.head = false;
-      const RankParameters counted = rank_parameters(model, ends, work.split);
-      parameters.dense -= counted.dense;
-      parameters.experts -= counted.experts;
-      parameters.dense_tensors -= counted.dense_tensors;
-      parameters.expert_tensors -= counted.expert_tensors;
-    }
-    add_unit(times.head(), parameters);
-  }
+    add(times.layer(layer), held({layer, layer + 1, false, false}));
+  // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
+  if (range.head) add(times.head(), held_by_head(model, range, work.split, work.trained, work.type));
   const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
   if (!range.embedding) {
     units.front().forward += gather;
@@ -359,7 +365,8 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
     job.messages.push_back(message.bytes);
     made.ratios.push_back(message.ratio);
   }
-  const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
+  const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1 &&
+                       work.trained.trains(WeightGroup::embedding, TrainedPart::kEmbedding);
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   set_traffic(system, planner, messages, made);
   plan_exchange(system, entry, job);

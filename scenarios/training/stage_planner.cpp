@@ -239,7 +239,9 @@ std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& 
       const StageMessage& behind = messages[static_cast<std::size_t>(stage)];
       sum += times.gather_message() + behind.alone + behind.pack + behind.unpack_back;
     }
-    const Time exchanged = exchange(stage, parameters_of(range));
+    const Time exchanged = exchange(
+        stage, work_.trained.is_part() ? held_weights(model_, range, work_.split, work_.trained, work_.type).trained
+                                       : parameters_of(range));
     return sum + Time::nanoseconds(exchanged.ns() / job_.plan.all_micro_batches());
   };
   return ranges_of(balanced_layers(layers, stages, time));

@@ -5,6 +5,7 @@
 #include "models/parallel/memory.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/host_work.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -120,7 +121,8 @@ void UnitTimes::check_servers_of_experts() const {
 
 TimedUnit UnitTimes::layer(std::int64_t index) {
   const auto [known, is_new] =
-      layers_.try_emplace({model_.kind_index(index), model_.is_causal(index), model_.has_cross_attention(index)});
+      layers_.try_emplace({model_.kind_index(index), model_.is_causal(index), model_.has_cross_attention(index),
+                           work_.trained.backward(model_, index), work_.trained.trains(WeightGroup::output, index)});
   if (is_new) known->second = timed_layer(index);
   return known->second;
 }
@@ -161,18 +163,14 @@ Time UnitTimes::between_servers(const PassTraffic& traffic) {
 TimedUnit UnitTimes::embedding() {
   const std::vector<TransformerOperator> operators = embedding_operators(model_, work_);
   const OperatorTimes times = timed(operators);
-  const CollectiveKind whole =
-      work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const CollectiveKind whole = sum_of_parts();
   const Time forward = groups_(whole, tensor_groups(), activations_);
-  const Time backward =
-      work_.split.sequence_parallel ? groups_(CollectiveKind::all_gather, tensor_groups(), activations_) : Time{};
+  const bool trains = work_.trained.trains(WeightGroup::embedding, TrainedPart::kEmbedding);
+  const bool gathers = work_.split.sequence_parallel && trains;
+  const Time backward = gathers ? groups_(CollectiveKind::all_gather, tensor_groups(), activations_) : Time{};
   TimedUnit unit = made(times, {}, forward, backward, {.tensor = forward + backward});
-  unit.unit.forward_traffic.add(PassGroup::tensor, forward,
-                                {sent(PassGroup::tensor, whole, tensor_groups(), activations_)});
-  if (work_.split.sequence_parallel)
-    unit.unit.backward_traffic.add(
-        PassGroup::tensor, backward,
-        {sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_)});
+  unit.unit.forward_traffic.add(PassGroup::tensor, forward, {sent_whole(whole)});
+  if (gathers) unit.unit.backward_traffic.add(PassGroup::tensor, backward, {sent_whole(CollectiveKind::all_gather)});
   if (host_ != nullptr) unit.unit.host = host_->of(operators, {}, unit.unit);
   return unit;
 }
@@ -194,10 +192,9 @@ TimedUnit UnitTimes::head() {
   rows.front().times = kExchanges;
   if (work_.split.sequence_parallel) {
     forward += groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
-    rows.push_back(sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_));
+    rows.push_back(sent_whole(CollectiveKind::all_gather));
   }
-  const CollectiveKind sum =
-      work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const CollectiveKind sum = sum_of_parts();
   const Time hides = hiding_weights(times);
   const Time backward = adds(groups_(sum, tensor_groups(), activations_), hides, tensor_groups());
   TimedUnit unit = made(times, timed(repeated).forward, forward, backward, {.tensor = forward + backward});
@@ -231,7 +228,7 @@ Time UnitTimes::gather_message() {
 }
 
 PassCollective UnitTimes::gathered_message() const {
-  PassCollective message = sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_);
+  PassCollective message = sent_whole(CollectiveKind::all_gather);
   if (work_.split.sequence_parallel) message.times = 0;
   return message;
 }
@@ -561,10 +558,12 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   PassShares shares;
   PassTraffic forward, backward;
   Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
-  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share, Recomputation module) {
+  const bool goes_back = work_.trained.backward(model_, index) != BackwardPart::none;
+  const auto add = [&](Added added, PassGroup group, Time PassShares::*share, Recomputation module) {
+    if (!goes_back) added = {added.forward, {}, std::move(added.forward_sent), {}, added.forward_pieces, {}};
     forward.add(group, added.forward, added.forward_sent);
     backward.add(group, added.backward, added.backward_sent);
-    const Added repeated = sent_again(added, group, module);
+    const Added repeated = goes_back ? sent_again(added, group, module) : Added{};
     backward.add(group, repeated.forward, repeated.forward_sent);
     all.forward += added.forward + added.forward_pieces;
     all.backward += added.backward + added.backward_pieces;
@@ -582,16 +581,16 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
         work_.flash_attention ? Recomputation::rest : Recomputation::core_attn);
   const Added exchange = kind_->mixture ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert, Recomputation::moe);
-  const std::vector<TransformerOperator> repeated = recomputed_operators(operators, entry_.recompute);
-  const Time recompute = timed(repeated).forward;
-  TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
+  std::vector<TransformerOperator> repeated;
+  if (goes_back) repeated = recomputed_operators(operators, entry_.recompute);
+  TimedUnit layer = made(times, timed(repeated).forward, all.forward, all.backward + again.forward, shares);
   if (entry_.parallel->offload.activations)
     layer.unit.offloaded = layer_activations(model_, index, work_, entry_.recompute).kept();
   layer.unit.forward_traffic = std::move(forward);
   layer.unit.backward_traffic = std::move(backward);
   layer.unit.forward_exchange = exchange.forward;
-  layer.unit.backward_exchange = exchange.backward;
-  if (repeats(entry_.recompute, Recomputation::moe)) layer.unit.backward_exchange += exchange.forward;
+  const bool again_there = repeats(entry_.recompute, Recomputation::moe);
+  if (goes_back) layer.unit.backward_exchange = exchange.backward + (again_there ? exchange.forward : Time{});
   if (host_ != nullptr) layer.unit.host = host_->of(operators, repeated, layer.unit);
   if (host_ != nullptr && kind_->mixture) wait_for_routing(layer);
   return layer;

@@ -126,6 +126,14 @@ class UnitTimes {
   [[nodiscard]] ExpertPiece exchange_of_piece(int pieces, std::vector<PassCollective>& sent);
   [[nodiscard]] PassCollective sent(PassGroup of, CollectiveKind kind, const RankGroups& groups, Bytes bytes,
                                     Time beside = {}) const;
+  /// A collective of the tensor-parallel ranks with the whole tensor between two layers.
+  /// What adds up the outputs of the ranks of a tensor group.
+  [[nodiscard]] CollectiveKind sum_of_parts() const {
+    return work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  }
+  [[nodiscard]] PassCollective sent_whole(CollectiveKind kind) const {
+    return sent(PassGroup::tensor, kind, tensor_groups(), activations_);
+  }
   [[nodiscard]] std::vector<PassCollective> in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
                                                       Time computing) const;
   [[nodiscard]] double copies_of_token() const;
@@ -144,8 +152,9 @@ class UnitTimes {
   const Interference inside_, between_;  // servers
   GroupTimes groups_;
   Bytes activations_;  // of the tensor between two layers, before sequence parallelism
-  std::map<std::tuple<std::size_t, bool, bool>, TimedUnit> layers_;  ///< by kind, causal, beside an encoder
-  const TransformerLayer* kind_ = &model_;                           ///< of the layer at hand
+  /// By kind, causal, beside an encoder, what goes backward, and whether weights are trained.
+  std::map<std::tuple<std::size_t, bool, bool, BackwardPart, bool>, TimedUnit> layers_;
+  const TransformerLayer* kind_ = &model_;  ///< of the layer at hand
 };
 
 }  // namespace contend
