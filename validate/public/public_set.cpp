@@ -68,6 +68,8 @@ void read_member(const YamlNode::Entry& entry, PublicSet& set) {
     set.mean = number_of(entry.value.text, entry.key);
   } else if (entry.key == "refused") {
     set.refused = static_cast<int>(whole_of(entry.value.text, entry.key));
+  } else if (entry.key == "apart") {
+    set.apart = entry.value.text == "true";
   } else if (std::string* const text = text_member(set, entry.key)) {
     *text = entry.value.text;
   } else {

@@ -35,6 +35,7 @@ struct PublicSet {
   std::string scenario_of;     ///< or the set before, by name, whose template it takes
   std::optional<double> mean;  ///< per cent: the mean deviation that the project states, held within kStatedWithin
   std::optional<int> refused;  ///< rows for which there is no prediction, as stated
+  bool apart = false;          ///< of another kind of training: intervals aren't made of it, but judged on it
   [[nodiscard]] MeasuredUnit unit() const;
 };
 

@@ -271,13 +271,15 @@ std::string members_of(const Unmodelled& unmodelled) {
 std::string judge_intervals(std::vector<PublicResult>& results, bool are_all, std::vector<std::string>& broken) {
   if (results.empty()) return {};
   std::vector<JudgedSet> sets;
-  for (const PublicResult& each : results) sets.push_back(judged(each.rows));
+  for (const PublicResult& each : results)
+    if (!each.set->apart) sets.push_back(judged(each.rows));
   const std::vector<Unmodelled> by_others = unmodelled_by_others(sets);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i].by_others = by_others[i];
-    results[i].inside = coverage(sets[i], by_others[i]);
-  }
   const Unmodelled all = unmodelled_by_all(sets), stated = error_table().unmodelled;
+  auto others = by_others.begin();
+  for (PublicResult& each : results) {
+    each.by_others = each.set->apart ? all : *others++;
+    each.inside = coverage(judged(each.rows), each.by_others);
+  }
   const TotalCoverage total = total_coverage(sets, by_others);
   const auto ends_differ = [](double end, double other) {
     return std::abs(std::log(end) - std::log(other)) > kStatedWithin;
