@@ -201,6 +201,9 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
                       counted(job.micro_batches, "micro-batch", "micro-batches"),
                       counted(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
+  if (const TrainedPart part = entry.trained(model); part.is_part())
+    text += fmt::format("  {} parameters are trained, the model has {}\n", trained_parameters(model, part),
+                        parameters(model));
   if (job.documents)
     text += fmt::format(
         "  {:.0f} documents, {:.1f}% of the tokens of these sequences; attention is {:.1f}% of that of whole sequences "

@@ -452,6 +452,14 @@ class GraphBuilder {
                       : graph_.add_message(std::move(name), programs_[from].role, programs_[to].role, bytes);
   }
 
+  /// True if something up to this stage computes gradients, so that it needs those of its outputs.
+  [[nodiscard]] bool goes_back(int stage) const {
+    const auto end = job_.units.begin() + stage + 1;
+    return std::any_of(job_.units.begin(), end, [](const std::vector<ModelUnit>& units) {
+      return std::ranges::any_of(units, [](const ModelUnit& unit) { return unit.of(PassKind::backward) > Time{}; });
+    });
+  }
+
   void add_messages() {
     // What each rank sends between servers, after which operation, in the order of its passes.
     std::vector<std::map<OpId, OpId>> sent(plan_.ranks());
@@ -464,11 +472,13 @@ class GraphBuilder {
         const PassOps &forward = forward_[at(stage, batch)], &gradient = gradient_[at(stage + 1, batch)];
         const OpId there = connect(forward, forward_[at(stage + 1, batch)], lower, upper, bytes,
                                    fmt::format("activations {} stage {}", batch, stage));
-        const OpId back = connect(gradient, gradient_[at(stage, batch)], upper, lower, bytes,
-                                  fmt::format("gradients {} stage {}", batch, stage + 1));
+        OpId back = OpId::none();
+        if (goes_back(stage))
+          back = connect(gradient, gradient_[at(stage, batch)], upper, lower, bytes,
+                         fmt::format("gradients {} stage {}", batch, stage + 1));
         if (passes_on(stage, PassKind::forward) == Time{} || lower == upper) continue;
         sent[lower].emplace(forward.last, there);
-        sent[upper].emplace(gradient.last, back);
+        if (back.valid()) sent[upper].emplace(gradient.last, back);
       }
       put_into_round(batch, before);
     }

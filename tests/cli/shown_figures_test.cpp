@@ -154,6 +154,21 @@ TEST_CASE("show --parallel: an entry that no job trains is shown on the cluster"
   CHECK(contains(here.contend("show none.yaml --parallel").err, "training: has no entry with parallel"));
 }
 
+TEST_CASE("show --parallel: how many parameters are trained where not all are") {
+  const Workplace here;
+  here.write(
+      "s.yaml",
+      "schema_version: 2\nmachine: dgx-h100\ncluster: {servers: 1}\ntraining:\n"
+      "  lora: {model: llama-2-70b, device: H100-SXM, dtype: fp8, sequence: 8192, batch: 1, optimizer: adamw,\n"
+      "    adapter: {kind: lora, rank: 16, targets: [qkv, o]}, parallel: {tensor: 4, sequence_parallel: true}}\n");
+  const Outcome text = here.contend("show s.yaml --parallel");
+  CHECK_MESSAGE(contains(text.out, "44564480 parameters are trained, the model has 68976648192"), text.out + text.err);
+  const Outcome whole =
+      here.contend("show s.yaml --parallel --set training.lora.adapter=none --set cluster.gpu_memory=2TB");
+  CHECK_MESSAGE(contains(whole.out, "lora: llama-2-70b in fp8 on 8 GPUs"), whole.err);
+  CHECK_FALSE(contains(whole.out, "are trained"));
+}
+
 TEST_CASE("list devices: titles are wrapped before sources are") {
   const Outcome devices = Workplace{}.contend("list devices", "COLUMNS=120");
   CHECK_MESSAGE(contains(devices.out, "NVIDIA H200 data sheet (2023),"), devices.out);

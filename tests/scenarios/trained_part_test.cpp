@@ -221,6 +221,22 @@ TEST_CASE("frozen layers have no states, and the ones in front no backward pass"
   CHECK(units[16].of(PassKind::forward) == units[18].of(PassKind::forward));
 }
 
+TEST_CASE("frozen stages of a pipeline get no gradients") {
+  // Stage 0 has the embedding and layers 0 to 15.
+  const auto messages = [](const std::string& frozen) {
+    const Scenario scenario = tuned_entry(
+        kSmallLlama + "optimizer: adam, batch: 1, global_batch: 4, frozen: " + frozen + ", parallel: {pipeline: 2}");
+    TrainingGraphs graphs{scenario};
+    const IterationGraph graph = graphs("m", 2).graph;
+    return std::pair{
+        std::ranges::count_if(graph.ops(), [](const Op& op) { return op.name.starts_with("activations "); }),
+        std::ranges::count_if(graph.ops(), [](const Op& op) { return op.name.starts_with("gradients "); })};
+  };
+  CHECK(messages("{layers: 8, embedding: true}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{4}});
+  CHECK(messages("{layers: 16, embedding: true}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{0}});
+  CHECK(messages("{layers: 16}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{4}});  // the embedding is trained
+}
+
 TEST_CASE("what optimizers and adapters can't be is refused, with what would be right") {
   const std::string parallel = "parallel: {zero: 0}, ";
   check_refusal(kSmallLlama + parallel + "optimizer: shampoo, optimizer_states: bf16",
