@@ -56,6 +56,17 @@ TEST_CASE("a row of public measurements fills the template of its set") {
   CHECK_THROWS_AS((void)filled("big,many,tray,10,2,A=0,,5"), InputError);
 }
 
+TEST_CASE("rows of adapters are a set of their own, which no interval is made of") {
+  for (const PublicSet& each : public_sets()) {
+    INFO(each.name);
+    CHECK(each.apart == (each.name == "mlperf-lora"));
+    const auto benchmarks = each.words.find("benchmark");
+    const bool has_lora = benchmarks != each.words.end() && benchmarks->second.contains("llama2_70b_lora");
+    CHECK(has_lora == each.apart);
+    CHECK((each.scenario.find("adapter:") != std::string::npos) == each.apart);
+  }
+}
+
 TEST_CASE("wrong sets of public measurements are refused with their place") {
   const auto reason = [](std::string text) -> std::string {
     try {
