@@ -38,7 +38,7 @@ class PipelineSchedule {
 };
 
 /// The plan of a schedule. If the shape has many more rounds than `kept` > 0 and those with the first and last passes
-/// of the ranks, the plan leaves a multiple of 12 of them out: states recur after one round, or a few. 0: none.
+/// of the ranks, the plan leaves a multiple of 12, or of 840 or 5,040 if many are kept, of them out. 0: none.
 [[nodiscard]] PipelinePlan plan_of_rounds(const PipelineSchedule& schedule, PipelineShape shape, int kept);
 
 }  // namespace contend
