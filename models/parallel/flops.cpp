@@ -157,6 +157,11 @@ class ProductCount {
   ForwardProducts sum_;
 };
 
+/// Tokens of the sequence of a pair of a query and a key, in the mean.
+double tokens_of_pairs(const SequenceSums& sequences) {
+  return sequences.tokens > 0 ? sequences.squares / sequences.tokens : 1;
+}
+
 constexpr std::array kConventions = {FlopsConvention::recomputed, FlopsConvention::full, FlopsConvention::causal};
 
 }  // namespace
@@ -184,8 +189,7 @@ double model_flops(const TransformerModel& model, const SequenceSums& sequences,
 
 double hardware_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
                       Recomputation recomputation) {
-  const double sequence_tokens = sequences.tokens > 0 ? sequences.squares / sequences.tokens : 1;
-  const ForwardProducts products = ProductCount{model, convention, recomputation, sequence_tokens}.count();
+  const ForwardProducts products = ProductCount{model, convention, recomputation, tokens_of_pairs(sequences)}.count();
   const double matrices = 2 * products.layers_by_token * sequences.tokens;
   const double attention = 2 * products.layers_by_square * sequences.squares;
   const double logits = 2 * products.logits_by_token * sequences.tokens;
@@ -213,7 +217,8 @@ double frozen_flops(const TransformerModel& model, const SequenceSums& sequences
     if (backward == BackwardPart::none) flops += matrices + 2 * attention;
   };
   for (std::int64_t i = 0; i < model.all_layers(); ++i) {
-    const ForwardProducts each = ProductCount{model, FlopsConvention::causal, Recomputation::none}.of_layer(i);
+    const ForwardProducts each =
+        ProductCount{model, FlopsConvention::causal, Recomputation::none, tokens_of_pairs(sequences)}.of_layer(i);
     add(each.layers_by_token, each.layers_by_square, part.trains(WeightGroup::output, i), part.backward(model, i));
   }
   const bool tied = model.head == OutputHead::tied;

@@ -17,7 +17,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -548,7 +547,6 @@ TEST_CASE("a server that comes back as another one fails is a change, though as 
 }
 
 TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, rows, names, speeds change nothing") {
-  std::set<std::pair<std::string, std::string>> shown;
   int waited = 0;
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{2}); ++seed) {
     const CapacityCase made = random_case(seed);

@@ -143,7 +143,9 @@ PlainOutcome engine_outcome(const BackfillCase& each) {
   outcome.first_plans.assign(each.jobs.size(), -1);
   outcome.places.resize(each.jobs.size());
   Starts starts{outcome, each};
-  static_cast<void>(run_workload(scenario, std::move(workload), 1, {.decisions = &starts}));
+  RunHooks hooks;
+  hooks.decisions = &starts;
+  static_cast<void>(run_workload(scenario, std::move(workload), 1, hooks));
   return outcome;
 }
 
