@@ -52,10 +52,15 @@ std::vector<PredictedIteration> predicted_iterations(const TrainingSystem& syste
 }
 
 std::vector<PartError> errors_of_parts(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  return part_errors(system, entry, gpus, std::max(1U, std::thread::hardware_concurrency()), goes_on);
+  try {
+    return part_errors(system, entry, gpus, std::max(1U, std::thread::hardware_concurrency()), goes_on);
+  } catch (const InputError&) {  // with a longer part the rounds of a long pipeline don't recur
+    return {};
+  }
 }
 
 std::string interval_text(Time iteration, std::span<const PartError> parts) {
+  if (parts.empty()) return "not known: with longer parts the micro-batches would be executed one by one";
   const PredictionInterval interval = prediction_interval(parts);
   const double seconds = iteration.to_seconds();
   return fmt::format("{:.4g} to {:.4g} s", seconds * interval.low, seconds * interval.high);
@@ -81,6 +86,10 @@ std::string iterations_text(std::span<const PredictedIteration> iterations) {
 }
 
 void write_interval(JsonWriter& json, Time iteration, std::span<const PartError> parts) {
+  if (parts.empty()) {
+    json.key("interval_90").null();
+    return;
+  }
   const Unmodelled& unmodelled = error_table().unmodelled;
   const PredictionInterval interval = prediction_interval(parts);
   json.key("interval_90").begin_object().member("low_s", iteration.to_seconds() * interval.low);

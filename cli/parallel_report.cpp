@@ -201,7 +201,10 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
                       counted(job.micro_batches, "micro-batch", "micro-batches"),
                       counted(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
-  if (const TrainedPart part = entry.trained(model); part.is_part())
+  const TrainedPart part = entry.trained(model);
+  const double full =
+      model_flops(model, sums, FlopsConvention::full) - frozen_flops(model, sums, part, FlopsConvention::full);
+  if (part.is_part())
     text += fmt::format("  {} parameters are trained, the model has {}\n", trained_parameters(model, part),
                         parameters(model));
   if (job.documents)
@@ -219,14 +222,14 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
                       job.work.tokens / seconds, job.work.tokens / seconds / gpus);
   const std::vector<PartError> errors = errors_of_parts(system, entry, gpus);
-  text += fmt::format("  90% interval {}\n    standard errors: {}\n", interval_text(iteration, errors),
-                      errors_text(errors));
+  text += fmt::format("  90% interval {}\n", interval_text(iteration, errors));
+  if (!errors.empty()) text += fmt::format("    standard errors: {}\n", errors_text(errors));
   const std::string shares_of_peak =
       job.work.peak_flops > 0 ? fmt::format("; MFU {:.1f}%, HFU {:.1f}%", kPercent * flops / job.work.peak_flops,
                                             kPercent * job.work.hardware_flops / gpus / seconds / job.work.peak_flops)
                               : "";
   text += fmt::format("  {:.1f} TFLOP/s a GPU (half of causal attention), {:.1f} with all of attention{}\n",
-                      flops / kTera, per_gpu(model_flops(model, sums, FlopsConvention::full)), shares_of_peak);
+                      flops / kTera, per_gpu(full), shares_of_peak);
   const std::vector<IterationPart> parts = parts_of_iteration(system, entry, gpus, job, times, iteration);
   const IterationPart& most = *std::ranges::max_element(parts, {}, &IterationPart::time);
   text += fmt::format("  most of it: {}, {:.1f}%\n", most.name, kPercent * most.time.to_seconds() / seconds);

@@ -208,7 +208,8 @@ double hardware_flops(const TransformerModel& model, const SequenceSums& sequenc
   return flops;
 }
 
-double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part) {
+double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part,
+                    FlopsConvention convention) {
   if (!part.is_part()) return 0;
   double flops = 0;
   const auto add = [&](double by_token, double by_square, bool trains, BackwardPart backward) {
@@ -218,7 +219,7 @@ double frozen_flops(const TransformerModel& model, const SequenceSums& sequences
   };
   for (std::int64_t i = 0; i < model.all_layers(); ++i) {
     const ForwardProducts each =
-        ProductCount{model, FlopsConvention::causal, Recomputation::none, tokens_of_pairs(sequences)}.of_layer(i);
+        ProductCount{model, convention, Recomputation::none, tokens_of_pairs(sequences)}.of_layer(i);
     add(each.layers_by_token, each.layers_by_square, part.trains(WeightGroup::output, i), part.backward(model, i));
   }
   const bool tied = model.head == OutputHead::tied;

@@ -56,7 +56,7 @@ struct SequenceSums {
 
 /// Flops of these that a backward pass doesn't have: gradients of weights that are frozen, and of what is in front of
 /// all that are trained. Adapters' own products are not counted.
-[[nodiscard]] double frozen_flops(const TransformerModel& model, const SequenceSums& sequences,
-                                  const TrainedPart& part);
+[[nodiscard]] double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part,
+                                  FlopsConvention convention = FlopsConvention::causal);
 
 }  // namespace contend

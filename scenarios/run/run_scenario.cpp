@@ -181,6 +181,9 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
                                             const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
+  // First of all: it checks that the virtual clusters of the jobs are those of the cluster, as policies take for
+  // granted.
+  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   PolicyContext context = context_of(workload, cost, seed, failure);
   if (has_outside_policy(scenario)) context.job_name = names_of(workload.jobs);
   context.quantum = scenario.rules.quantum;
@@ -216,7 +219,6 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   SimulationOptions options = options_of(scenario, workload, seed, hooks);
   options.sharing = std::move(sharing);
   options.failure = failure;
-  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   if (const std::vector<PartFault> faults = part_faults(scenario.sharing, workload); !faults.empty())
     throw InputError{{.key = "scheduling.sharing.law",
                       .reason = fmt::format("job {} {}", quote_for_message(workload.jobs[faults.front().job].name),

@@ -2,6 +2,7 @@
 
 #include "scenarios/run/account_tree.hpp"
 #include "scenarios/run/explain_job.hpp"
+#include "sim/error.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 #include "tests/text_checks.hpp"
 
@@ -55,6 +56,15 @@ TEST_CASE("slurm-backfill: a job over the quota of its virtual cluster blocks no
                          "q1,0,1,100,q,\nq2,0,1,100,q,\nq3,1,1,100,q,\nx,2,2,50,rest,\n"};
   CHECK(jobs.starts() == "q1 0, q2 0, q3 100, x 2");
   CHECK(explain_job(jobs.scenario, 1, "q3").explanation.reservations.empty());
+}
+
+TEST_CASE("jobs of a virtual cluster that is not there are refused before a policy looks at the accounts") {
+  for (const char* policy : {"fifo", "drf", "fair-share", "slurm-backfill"}) {
+    CAPTURE(policy);
+    const AccountJobs jobs{kTiers, policy, "a,0,1,10,low,\nb,0,1,10,other,\n"};
+    CHECK_THROWS_WITH_AS(static_cast<void>(jobs.run()),
+                         doctest::Contains("the jobs name a virtual cluster `other` that is not there"), InputError);
+  }
 }
 
 TEST_CASE("slurm-backfill: the account that has used less of its share goes first, and the user in it") {

@@ -249,6 +249,9 @@ TEST_CASE("flops without gradients of frozen weights") {
   const double attention = 2.0 * 8192 * 8192 * (8192 + 8192) / 2;
   CHECK(frozen_flops(model, sums, {.frozen_layers = 1, .frozen_embedding = true}) ==
         near(2 * layer + 2 * attention, 1e-12));
+  // The whole square of attention is twice the half that counts above.
+  CHECK(frozen_flops(model, sums, {.frozen_layers = 1, .frozen_embedding = true}, FlopsConvention::full) ==
+        near(2 * layer + 4 * attention, 1e-12));
 }
 
 TEST_CASE("parts that a model can't have are refused, with what would be right") {
