@@ -4,12 +4,8 @@
 
 #include "sim/error.hpp"
 
-#include <exception>
 #include <string>
-#include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace contend {
 
@@ -33,20 +29,5 @@ class PolicyFailure {
  private:
   std::string reason_;
 };
-
-/// Calls a policy of a kind such as `placement`. What the policy throws becomes a PolicyError, unless it is an
-/// InputError.
-template <class Policy, class Call>
-decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy& policy, Call&& call) {
-  try {
-    return call(policy);
-  } catch (const InputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw PolicyError{fmt::format("{} policy `{}` threw an exception: {}", kind, name, error.what())};
-  } catch (...) {
-    throw PolicyError{fmt::format("{} policy `{}` threw what is no std::exception", kind, name)};
-  }
-}
 
 }  // namespace contend

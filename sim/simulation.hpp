@@ -6,6 +6,7 @@
 // arrivals, the scheduling pass, the messages that may enter the network, and last the idle GPUs, each of which takes
 // the ready task of the job with the smallest key. Other tasks never interrupt a task.
 
+#include "sim/ask_policy.hpp"
 #include "sim/cluster.hpp"
 #include "sim/failure_spec.hpp"
 #include "sim/interference.hpp"

@@ -53,7 +53,7 @@ struct TransformerModel : TransformerLayer {
   std::int64_t streams = 1;           ///< copies of the hidden state that hyper-connections mix; 1: a plain residual
   std::int64_t layer_inputs = 0;      ///< width of a second embedding, of which each layer gets its own part; 0: none
   std::int64_t layer_vocabulary = 0;  ///< rows of that embedding
-  std::vector<Tower> towers{};        ///< of images or sound, whose output takes the place of tokens
+  std::vector<Tower> towers;          ///< of images or sound, whose output takes the place of tokens
 
   [[nodiscard]] std::int64_t all_layers() const { return encoder_layers + layers; }
   [[nodiscard]] bool is_encoder(std::int64_t layer) const { return layer < encoder_layers; }

@@ -58,7 +58,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ContendConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/ContendConfig.cmake ${PROJECT_BINARY_DIR}/ContendConfigVersion.cmake
         DESTINATION ${cmake_folder} COMPONENT dev)
 # The public headers, and what they include.
-set(headers cli/program.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
+set(headers cli/program.hpp policies/account_tree.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
             sim/error.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/job.hpp sim/policy_failure.hpp sim/ports.hpp
             sim/random_stream.hpp sim/rank_layout.hpp sim/scheduling.hpp sim/sharing.hpp sim/units.hpp)
 foreach(header IN LISTS headers)

@@ -1,0 +1,29 @@
+#pragma once
+// Calls policies so that what they throw ends the run as their failure.
+
+#include "sim/policy_failure.hpp"
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace contend {
+
+/// Calls a policy of a kind such as `placement`. What the policy throws becomes a PolicyError, unless it is an
+/// InputError.
+template <class Policy, class Call>
+decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy& policy, Call&& call) {
+  try {
+    return call(policy);
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw PolicyError{fmt::format("{} policy `{}` threw an exception: {}", kind, name, error.what())};
+  } catch (...) {
+    throw PolicyError{fmt::format("{} policy `{}` threw what is no std::exception", kind, name)};
+  }
+}
+
+}  // namespace contend
