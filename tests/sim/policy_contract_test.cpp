@@ -58,10 +58,10 @@ struct Ended {
 };
 
 /// A, submitted at 0, and B, submitted at 5 ns, which both take 10 ns. The GPU has no memory for both.
-const std::vector<TestJob> kJobs{{"role w 1 | compute a w 10", {0}, 1, 0, 60},
-                                 {"role w 1 | compute b w 10", {0}, 1, 5, 60}};
+const std::vector<TestJob> kTwoShortJobs{{"role w 1 | compute a w 10", {0}, 1, 0, 60},
+                                         {"role w 1 | compute b w 10", {0}, 1, 5, 60}};
 
-Ended run_with(std::function<void(PolicySet&)> change, bool keeps = true, std::vector<TestJob> jobs = kJobs,
+Ended run_with(std::function<void(PolicySet&)> change, bool keeps = true, std::vector<TestJob> jobs = kTwoShortJobs,
                int servers = 1) {
   PolicySet policies = policies_of({}, jobs);
   policies.scheduling_name = "rogue";
