@@ -187,7 +187,7 @@ std::string seen_nothing_to_weigh(const PolicyChoice& scheduling, const ClusterS
                        scheduling.name);
   if (row->weighs == Weighs::prices && std::ranges::none_of(cluster.types, has_price))
     return fmt::format(
-        "policies.scheduling: {} weighs prices, and no type of servers has one (`cluster.types.NAME.price`)",
+        "policies.scheduling: {} weighs prices, and no type of servers has one (`price` in `cluster.types`)",
         scheduling.name);
   return {};
 }
