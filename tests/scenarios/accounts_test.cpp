@@ -2,6 +2,7 @@
 
 #include "scenarios/run/account_tree.hpp"
 #include "scenarios/run/explain_job.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 #include "tests/text_checks.hpp"
@@ -61,9 +62,12 @@ TEST_CASE("slurm-backfill: a job over the quota of its virtual cluster blocks no
 TEST_CASE("jobs of a virtual cluster that is not there are refused before a policy looks at the accounts") {
   for (const char* policy : {"fifo", "drf", "fair-share", "slurm-backfill"}) {
     CAPTURE(policy);
-    const AccountJobs jobs{kTiers, policy, "a,0,1,10,low,\nb,0,1,10,other,\n"};
-    CHECK_THROWS_WITH_AS(static_cast<void>(jobs.run()),
-                         doctest::Contains("the jobs name a virtual cluster `other` that is not there"), InputError);
+    const Scenario scenario =
+        parsed(fmt::format("cluster: {{{}}}\nworkload: {{like: philly, jobs: 10, scaling: {{largest: 4}}}}\n"
+                           "policies: {{scheduling: {}}}\n",
+                           kTiers, policy));
+    CHECK_THROWS_WITH_AS(static_cast<void>(run_scenario(scenario, 1)), doctest::Contains("that is not there"),
+                         InputError);
   }
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("a plan that leaves rounds out takes as long as all rounds, by evaluat
   for (const auto& each : tried) {
     INFO(each.first, " ", each.second, " ", evaluated[each.first], " ", executed[each.first]);
     CHECK(each.second > effort(12) / 4);
-    CHECK(evaluated[each.first] > each.second / 4);
+    CHECK(evaluated[each.first] >= each.second / 4);
     CHECK(executed[each.first] > each.second / 4);
   }
 }
