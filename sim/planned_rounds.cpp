@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 
-bool are_alike(Op a, Op b) {
+bool are_alike(const Op& a, const Op& b) {
   const auto essence = [](const Op& op) {
     return std::tie(op.kind, op.role, op.peer, op.joint, op.lane, op.duration, op.bytes, op.collective, op.scope,
                     op.groups, op.times, op.servers, op.channel, op.phase, op.host);
