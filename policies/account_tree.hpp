@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// An account, which is also a partition: a queue of jobs that may use the same servers.
+/// An account, which is also a partition: a queue of jobs that may use its servers.
 struct Account {
   std::int32_t parent = -1;  ///< index into AccountTree::accounts; -1: the root. No account is above itself
   /// Its claim beside the accounts and users with the same parent, > 0; nothing: 1 there, its quota under policies that

@@ -150,7 +150,7 @@ else
   echo "lint: clang-format-14 is not here: formatting not checked" >&2
 fi
 
-# A message of doctest captures what it names, and clang 14 can't capture a structured binding.
+# A message of doctest captures the variables that the message names, and clang 14 can't capture a structured binding.
 captured_bindings() {
   awk 'FNR == 1 || /^ *for \(|^}/ { names = "" }
     match($0, /auto&? \[[^]]*\] :/) {

@@ -81,7 +81,7 @@ class Leaper {
   struct JobAccount {
     std::int64_t completed = 0;
     std::int32_t lap = 0;  // JobExecution::lap of the iteration in front
-    Bytes unsent;          // likewise
+    Bytes unsent;          // in that iteration
     PolicyKey key = 0, communication_key = 0;
     GpuTime remaining_service;
     JobTotals totals;
@@ -170,8 +170,9 @@ class Leaper {
 
   // leap_state.cpp: the state of a group, and what of it moves
   void write_state(const Group& group);
-  /// The same of a group of one job relative to the rounds of its iteration in front. Returns false unless the job is
-  /// in steady rounds: the first of them that is_untouched() is one. It has to be in no round behind that, either.
+  /// Writes the state of a group of one job relative to the rounds of its iteration in front. Returns false unless the
+  /// job is in steady rounds: the first of them that is_untouched() is one. It has to be in no round behind that,
+  /// either.
   [[nodiscard]] bool write_state_in_rounds(const Group& group);
   /// Of an occupant, or of what the job does as a whole.
   void write_pending(JobId job, const Occupant* occupant);

@@ -57,7 +57,7 @@ bool PlannedRounds::is_steady(const Plan& plan, std::size_t round, std::vector<s
     const Plan::PlannedOp &one = plan.ops[ops[round][i].index()], &next = plan.ops[ops[round + 1][i].index()];
     if (!are_alike(one.op, next.op) || !one.successors[1].empty() || !next.successors[1].empty()) return false;
     const std::int64_t step = std::int64_t{next.op.priority} - one.op.priority;
-    if (one.op.channel.valid()) {  // the order of a channel is that of its priorities
+    if (one.op.channel.valid()) {  // a channel goes by priorities
       std::int64_t& known = priority_steps[one.op.channel.index()];
       if (known == kNoStep) known = step;
       if (known != step) return false;
@@ -92,7 +92,7 @@ void PlannedRounds::find_steady(const Plan& plan, std::size_t like) {
   if (last == like) return;
   while (first > 0 && is_steady(plan, first - 1, priority_steps)) --first;
   ++last;
-  // What is ready at once goes in the order of ids, which has to be the same a round later.
+  // What is ready at once goes in the order of ids, which has to repeat a round later.
   const auto is_moved = [&](const Op& op) {
     return op.round != kNoRound && first <= static_cast<std::size_t>(op.round) &&
            static_cast<std::size_t>(op.round) + 1 < last;

@@ -24,8 +24,8 @@
 
 namespace contend {
 
-/// The policies of a run. Their names are for error messages. The functions call a policy; what it throws becomes a
-/// PolicyError.
+/// The policies of a run. Their names are for error messages. The functions call a policy and turn its exceptions
+/// into a PolicyError.
 struct PolicySet {
   std::unique_ptr<SchedulingPolicy> scheduling;
   std::unique_ptr<PlacementPolicy> placement;

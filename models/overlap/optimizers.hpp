@@ -1,7 +1,7 @@
 #pragma once
-// Optimizers, one row each: what the update of the weights reads and writes, what it keeps, which products it computes,
-// and which kernel does it. The rows and their sources are data, models/overlap/optimizers.txt. An entry without an
-// optimizer has none of them.
+// Optimizers, one row each: what the update of the weights reads and writes, which states the optimizer keeps, which
+// products the update computes, and which kernel does it. The rows and their sources are data,
+// models/overlap/optimizers.txt. An entry without an optimizer has none of them.
 
 #include "models/overlap/kernel_costs.hpp"
 
@@ -65,7 +65,7 @@ struct Optimizer {
   std::string_view kernel{}, mixed_kernel{};
   std::array<bool, kStateFormats.size()> formats{true, true, true};  ///< of its states, by StateFormat
 
-  /// True if what it keeps or computes depends on the shapes of weights.
+  /// True if states or products depend on the shapes of weights.
   [[nodiscard]] bool goes_by_shape() const { return scope != OptimizerScope::all; }
   /// True if it multiplies matrices, whole or by blocks.
   [[nodiscard]] bool has_products() const { return steps > 0 || factors > 0; }

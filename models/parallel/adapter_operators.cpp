@@ -13,7 +13,7 @@ double in_double(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-/// Numbers of the outputs of a product that are those of a target; 0: it has none of its matrices.
+/// Numbers among the outputs of a product that come from the matrices of a target; 0: the product has none of them.
 std::int64_t outputs_of(const TransformerLayer& kind, AdapterTarget target, std::span<const WeightGroup> product,
                         std::int64_t n) {
   const auto width = [&](WeightGroup each) -> std::int64_t {

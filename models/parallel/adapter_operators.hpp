@@ -25,8 +25,8 @@ struct WeightProduct {
                                                                  std::string_view name, bool experts,
                                                                  const WeightProduct& product);
 
-/// The operators of a unit without the gradients that nothing needs: those of the inputs of the first weights that are
-/// trained and of all in front of them.
+/// The operators of a unit without the gradients that nothing needs: gradients of the inputs of the first weights that
+/// are trained and of all in front of them.
 [[nodiscard]] std::vector<TransformerOperator> with_backward_cut(const TransformerModel& model, const TrainedPart& part,
                                                                  std::int64_t unit,
                                                                  std::vector<TransformerOperator> operators);

@@ -47,7 +47,7 @@ void RankOperators::head_projections() {
   if (is_rotary()) rotary(turned_heads() * kind_->head_size);
 }
 
-/// Every rank makes the short vectors of its own tokens, and its heads from those of all tokens.
+/// Every rank makes the short vectors of its own tokens, and its heads from the short vectors of all tokens.
 void RankOperators::latent_projections(const LatentAttention& latent) {
   const std::int64_t heads = kind_->heads / split_.tensor;
   const std::int64_t query = heads * latent.query_size();
@@ -164,7 +164,7 @@ void RankOperators::fused_attention(bool causal) {
   const AttentionTensors all = attention_tensors();
   const bool half = causal && work_.skip_masked;
   const double documents = work_.documents.empty() ? 1 : attention_of(work_.documents);
-  // Keys that a window hides cost nothing; of short documents those of other documents don't.
+  // Neither keys that a window hides nor keys of other documents cost anything.
   const double part = std::min(documents * (half ? 0.5 : 1), kind_->seen_pairs(as_real(work_.sequence), half));
   const double logarithms = 4 * as_real(all.heads) * as_real(all.queries);  // of the sums of exponentials, in fp32
   TransformerOperator& each =

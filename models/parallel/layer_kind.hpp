@@ -24,7 +24,7 @@ enum class ProductBiases : std::uint8_t {
   none = 0,
   qkv = 1,           ///< the projections to queries, keys and values
   output = 2,        ///< the projection behind attention
-  feed_forward = 4,  ///< those of the feed-forward, of experts too
+  feed_forward = 4,  ///< the products of the feed-forward, of experts too
   all = 7,
 };
 [[nodiscard]] constexpr bool has(ProductBiases set, ProductBiases one) {

@@ -44,7 +44,7 @@ struct RankParameters {
 /// What a rank stores of the stage. The model, the split and the range are valid.
 [[nodiscard]] RankParameters rank_parameters(const TransformerModel& model, const LayerRange& stage,
                                              const LayerSplit& split);
-/// The same of a stage whose stage_parameters() are known.
+/// The parameters of a rank of a stage whose stage_parameters() are known.
 [[nodiscard]] RankParameters rank_parameters(const TransformerModel& model, const LayerRange& stage,
                                              const LayerSplit& split, ParameterSplit stored);
 /// Rows of the padded table of tokens on one rank.

@@ -41,7 +41,7 @@ struct TimedMatrix {
 struct MatrixShare {
   Time time{};
   std::int64_t elements = 0;  ///< of the rank's parts of these matrices
-  std::int64_t gathered = 0;  ///< of those of them that are cut, whole
+  std::int64_t gathered = 0;  ///< elements of the whole matrices that are cut
   std::int64_t kernels = 0;
 };
 [[nodiscard]] MatrixShare fullest_share(std::span<const TimedMatrix> matrices, std::int64_t ranks, bool whole);

@@ -128,7 +128,7 @@ void check_costs(const PipelinePlan& plan, const PipelineCosts& costs) {
 
 namespace {
 
-/// What a round of a plan takes once it takes the same time as the next, and what each rank computes in it.
+/// What a round of a plan takes once it takes as long as the next round, and what each rank computes in it.
 struct SteadyRound {
   Time time;
   std::vector<Time> busy;  ///< by rank

@@ -452,7 +452,7 @@ class GraphBuilder {
                       : graph_.add_message(std::move(name), programs_[from].role, programs_[to].role, bytes);
   }
 
-  /// True if something up to this stage computes gradients, so that it needs those of its outputs.
+  /// True if something up to this stage computes gradients, so that the stage needs the gradients of its outputs.
   [[nodiscard]] bool goes_back(int stage) const {
     const auto end = job_.units.begin() + stage + 1;
     return std::any_of(job_.units.begin(), end, [](const std::vector<ModelUnit>& units) {

@@ -94,7 +94,8 @@ struct StageTensor {
   WeightTensor tensor;
   bool trained = true;
 };
-/// All tensors of a stage, those of adapters behind those of their layer. Part and range are valid for the model.
+/// All tensors of a stage; the tensors of adapters stand behind the tensors of their layer. Part and range are valid
+/// for the model.
 [[nodiscard]] std::vector<StageTensor> stage_tensors(const TransformerModel& model, const LayerRange& stage,
                                                      const TrainedPart& part);
 
@@ -116,7 +117,7 @@ struct HeldWeights {
 [[nodiscard]] HeldWeights held_by_head(const TransformerModel& model, const LayerRange& stage, const LayerSplit& split,
                                        const TrainedPart& part, DataType type);
 
-/// Parameters that are trained in the whole model, with those of adapters.
+/// Parameters that are trained in the whole model, adapters included.
 [[nodiscard]] std::int64_t trained_parameters(const TransformerModel& model, const TrainedPart& part);
 
 }  // namespace contend

@@ -277,4 +277,40 @@ void set_layers(TransformerModel& model, const std::vector<TransformerLayer>& ea
   split_pattern(order, model);
 }
 
+namespace {
+
+/// Parameters that take no part in the pass of one token: experts that the token is not sent to, and selection biases.
+std::int64_t idle_parameters(const TransformerModel& model, const TransformerLayer& kind) {
+  if (!kind.mixture) return 0;
+  const MixtureOfExperts& mixture = *kind.mixture;
+  const std::int64_t expert = kind_parameters(model, kind).experts / mixture.experts;
+  return (mixture.experts - mixture.top_k) * expert + (mixture.router_bias ? mixture.experts : 0);
+}
+
+ParameterSplit all_layers(const TransformerModel& model) {
+  ParameterSplit split;
+  for (std::int64_t i = 0; i < model.all_layers(); ++i) split += layer_parameters(model, i);
+  return split;
+}
+
+}  // namespace
+
+std::int64_t tied_elements(const TransformerModel& model) {
+  return model.head == OutputHead::tied ? model.vocabulary * model.hidden : 0;
+}
+
+std::int64_t parameters(const TransformerModel& model) {
+  return embedding_parameters(model).total() + head_parameters(model).total() + all_layers(model).total();
+}
+
+std::int64_t parameters(const Tower& tower) {
+  return all_layers(tower.stack).total() + tower.outside;
+}
+
+std::int64_t active_parameters(const TransformerModel& model) {
+  std::int64_t active = parameters(model);
+  for (std::int64_t i = 0; i < model.all_layers(); ++i) active -= idle_parameters(model, model.kind_of(i));
+  return active;
+}
+
 }  // namespace contend

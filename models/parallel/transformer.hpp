@@ -24,8 +24,8 @@ enum class OutputHead : std::uint8_t {
 struct Tower;
 
 /// A transformer. The layers are those of the encoder, if there is one, and then those of the decoder; an index of a
-/// layer counts through both. What it has of TransformerLayer is its usual kind of layer, kind 0, which has the experts
-/// if the model has some; an encoder has this kind only.
+/// layer counts through both. Its members as a TransformerLayer are its usual kind of layer, kind 0, which has the
+/// experts if the model has some; an encoder has this kind only.
 struct TransformerModel : TransformerLayer {
   std::string name;
   std::string source;                     ///< the paper or file that gives the sizes
@@ -35,7 +35,7 @@ struct TransformerModel : TransformerLayer {
   NormKind norm = NormKind::layer;        ///< of all normalizations
   std::vector<TransformerLayer> kinds{};  ///< kinds 1, 2, ...
   std::vector<std::uint16_t> front{};     ///< the kinds of the first layers of the decoder, one by one
-  std::vector<std::uint16_t> pattern{};   ///< those of the layers behind them, which repeat; empty: all are kind 0
+  std::vector<std::uint16_t> pattern{};   ///< kinds of the layers behind them, which repeat; empty: all are kind 0
   std::int64_t vocabulary = 0;            ///< rows of the embedding, with any padding that the source has; >= 1
   OutputHead head = OutputHead::untied;
   bool head_bias = false;             ///< a number a row of the vocabulary behind the head
@@ -129,14 +129,16 @@ struct ParameterSplit {
 /// The parameters of layer `layer` (0 to all_layers() - 1). The first layer of a stack has the table of relative
 /// positions, the last layer of an encoder the normalization behind it. The model is valid here and below.
 [[nodiscard]] ParameterSplit layer_parameters(const TransformerModel& model, std::int64_t layer);
-/// Those of a layer of this kind, which is no end of a stack and has no attention to an encoder.
+/// The parameters of a layer of this kind, which is no end of a stack and has no attention to an encoder.
 [[nodiscard]] ParameterSplit kind_parameters(const TransformerModel& model, const TransformerLayer& kind);
-/// Those in front of the first layer: tables of tokens, positions and types, and the normalization behind them.
+/// The parameters in front of the first layer: tables of tokens, positions and types, and the normalization behind
+/// them.
 [[nodiscard]] ParameterSplit embedding_parameters(const TransformerModel& model);
-/// Those behind the last layer: the final normalization, the pooler, and the matrix of the head if it is not tied.
+/// The parameters behind the last layer: the final normalization, the pooler, and the matrix of the head if it is not
+/// tied.
 [[nodiscard]] ParameterSplit head_parameters(const TransformerModel& model);
-/// Those of one module of multi-token prediction: its layers (mtp_pattern), a product of 2 hidden x hidden, and three
-/// normalizations. It shares embedding and head with the model.
+/// The parameters of one module of multi-token prediction: its layers (mtp_pattern), a product of 2 hidden x hidden,
+/// and three normalizations. It shares embedding and head with the model.
 [[nodiscard]] ParameterSplit mtp_parameters(const TransformerModel& model);
 /// Elements of the matrix that both ends of a tied model need: each stage of a pipeline that has only one of the ends
 /// stores it, and the two copies' gradients are added up. 0 if the head is not tied.

@@ -1,13 +1,20 @@
 #include "models/parallel/weight_tensors.hpp"
 
+#include <utility>
+
 namespace contend {
 namespace {
 
-class TensorList {
- public:
-  explicit TensorList(const TransformerModel& model) : model_{model} {}
+/// True if a stage with the head needs the table of tokens: for the logits, or for modules of multi-token prediction.
+bool needs_table(const TransformerModel& model) {
+  return model.mtp_layers > 0 || model.head == OutputHead::tied;
+}
 
-  [[nodiscard]] std::vector<WeightTensor> take() { return std::move(tensors_); }
+/// Names the tensors of the parts of a model to `Add`, one after the other.
+template <class Add>
+class TensorWalk {
+ public:
+  TensorWalk(const TransformerModel& model, Add add) : model_{model}, add_{std::move(add)} {}
 
   void layer(std::int64_t index) {
     kind(model_.kind_of(index));
@@ -57,24 +64,6 @@ class TensorList {
     add({.group = group, .rows = model_.vocabulary, .columns = model_.hidden, .cut = TensorCut::rows, .padded = true});
   }
 
- private:
-  void add(const WeightTensor& tensor) { tensors_.push_back(tensor); }
-  void vector(std::int64_t numbers, TensorCut cut = TensorCut::none) {
-    if (numbers > 0) add({WeightGroup::bias, numbers, 1, 1, cut});
-  }
-  void norm(std::int64_t width, std::int64_t count) {
-    const std::int64_t vectors = model_.norm == NormKind::layer                      ? 2
-                                 : model_.norm == NormKind::layer_without_parameters ? 0
-                                                                                     : 1;
-    if (vectors * count > 0) add({WeightGroup::norm, width, 1, count * vectors});
-  }
-  /// A product of which ranks compute parts of the outputs, with its bias.
-  void by_outputs(WeightGroup group, std::int64_t outputs, std::int64_t inputs, bool bias = false) {
-    if (outputs == 0) return;
-    add({group, outputs, inputs, 1, TensorCut::rows});
-    if (bias) add({WeightGroup::bias, outputs, 1, 1, TensorCut::rows});
-  }
-
   void kind(const TransformerLayer& kind) {
     if (kind.recurrence && kind.attends)
       recurrence(*kind.recurrence);
@@ -98,11 +87,30 @@ class TensorList {
     norm(model_.hidden, 1);
   }
 
+ private:
+  void add(const WeightTensor& tensor) { add_(tensor); }
+  void vector(std::int64_t numbers, TensorCut cut = TensorCut::none) {
+    if (numbers > 0) add({WeightGroup::bias, numbers, 1, 1, cut});
+  }
+  void norm(std::int64_t width, std::int64_t count) {
+    const std::int64_t vectors = model_.norm == NormKind::layer                      ? 2
+                                 : model_.norm == NormKind::layer_without_parameters ? 0
+                                                                                     : 1;
+    if (vectors * count > 0) add({WeightGroup::norm, width, 1, count * vectors});
+  }
+  /// A product of which ranks compute parts of the outputs, with its bias.
+  void by_outputs(WeightGroup group, std::int64_t outputs, std::int64_t inputs, bool bias = false) {
+    if (outputs == 0) return;
+    add({group, outputs, inputs, 1, TensorCut::rows});
+    if (bias) add({WeightGroup::bias, outputs, 1, 1, TensorCut::rows});
+  }
+
   /// Products of all streams at once, their biases and scales.
   void streams(std::int64_t halves) {
     const std::int64_t mixed = (2 + model_.streams) * model_.streams;
     add({WeightGroup::latent, mixed, model_.streams * model_.hidden, halves});
-    vector(halves * (mixed + 3));
+    add({WeightGroup::bias, mixed, 1, halves});
+    add({WeightGroup::bias, 3, 1, halves});
   }
 
   void heads(const TransformerLayer& kind) {
@@ -164,7 +172,7 @@ class TensorList {
     const std::int64_t width = sizes.value_width();
     if (sizes.step_rank > 0) return selective_recurrence(sizes, width);
     by_outputs(WeightGroup::query, sizes.input_width(), model_.hidden, sizes.product_biases);
-    vector(sizes.scalars * sizes.heads, TensorCut::rows);
+    if (sizes.scalars > 0) add({WeightGroup::bias, sizes.heads, 1, sizes.scalars, TensorCut::rows});
     convolution(sizes, sizes.channels());
     if (sizes.gate_rank > 0) {
       add({WeightGroup::latent, sizes.gate_rank, model_.hidden});
@@ -189,7 +197,9 @@ class TensorList {
     by_outputs(WeightGroup::relative, width, sizes.key_size);  // logarithms of decays, a table and no product
     vector(width, TensorCut::rows);
     add({WeightGroup::output, model_.hidden, width, 1, TensorCut::columns});
-    if (sizes.step_norms) add({WeightGroup::norm, chosen});
+    if (!sizes.step_norms) return;
+    add({WeightGroup::norm, sizes.step_rank});
+    add({WeightGroup::norm, sizes.key_size, 1, 2});
   }
 
   /// Of each channel by itself: a table and no product.
@@ -223,14 +233,40 @@ class TensorList {
   }
 
   const TransformerModel& model_;
-  std::vector<WeightTensor> tensors_;
+  Add add_;
 };
 
-template <class Add>
-std::vector<WeightTensor> list_of(const TransformerModel& model, const Add& add) {
-  TensorList list{model};
-  add(list);
-  return list.take();
+/// The tensors that `walks` visits.
+template <class Walks>
+std::vector<WeightTensor> list_of(const TransformerModel& model, const Walks& walks) {
+  std::vector<WeightTensor> tensors;
+  TensorWalk walk{model, [&](const WeightTensor& each) { tensors.push_back(each); }};
+  walks(walk);
+  return tensors;
+}
+
+/// Their sums.
+template <class Walks>
+ParameterSplit sums_of(const TransformerModel& model, const Walks& walks) {
+  ParameterSplit split;
+  TensorWalk walk{
+      model, [&](const WeightTensor& each) {
+        (each.experts ? split.experts : each.cut == TensorCut::none ? split.whole : split.divided) += each.elements();
+        (each.experts ? split.expert_tensors : split.tensors) += each.count;
+      }};
+  walks(walk);
+  return split;
+}
+
+/// The tensors of a stage but its copy of the table of tokens.
+template <class Walk>
+void visit_stage(const TransformerModel& model, const LayerRange& stage, Walk& walk) {
+  if (stage.embedding) walk.embedding();
+  for (std::int64_t layer = stage.first; layer < stage.last; ++layer) walk.layer(layer);
+  if (!stage.head) return;
+  walk.head();
+  for (std::int64_t i = 0; i < model.mtp_layers; ++i) walk.prediction_module();
+  if (!stage.embedding && needs_table(model)) walk.table(WeightGroup::embedding);
 }
 
 }  // namespace
@@ -253,37 +289,52 @@ WeightShape WeightTensor::part(const LayerSplit& split) const {
 }
 
 std::vector<WeightTensor> layer_tensors(const TransformerModel& model, std::int64_t layer) {
-  return list_of(model, [&](TensorList& list) { list.layer(layer); });
+  return list_of(model, [&](auto& walk) { walk.layer(layer); });
 }
 
 std::vector<WeightTensor> embedding_tensors(const TransformerModel& model) {
-  return list_of(model, [](TensorList& list) { list.embedding(); });
+  return list_of(model, [](auto& walk) { walk.embedding(); });
 }
 
 std::vector<WeightTensor> head_tensors(const TransformerModel& model) {
-  return list_of(model, [](TensorList& list) { list.head(); });
+  return list_of(model, [](auto& walk) { walk.head(); });
 }
 
 std::vector<WeightTensor> mtp_tensors(const TransformerModel& model) {
-  return list_of(model, [](TensorList& list) { list.prediction_module(); });
+  return list_of(model, [](auto& walk) { walk.prediction_module(); });
 }
 
 std::optional<WeightTensor> table_of_head(const TransformerModel& model) {
-  if (model.mtp_layers == 0 && model.head != OutputHead::tied) return {};
-  return list_of(model, [](TensorList& list) { list.table(WeightGroup::embedding); }).front();
+  if (!needs_table(model)) return {};
+  return list_of(model, [](auto& walk) { walk.table(WeightGroup::embedding); }).front();
 }
 
 std::vector<WeightTensor> stage_tensors(const TransformerModel& model, const LayerRange& stage) {
-  std::vector<WeightTensor> all = list_of(model, [&](TensorList& list) {
-    if (stage.embedding) list.embedding();
-    for (std::int64_t layer = stage.first; layer < stage.last; ++layer) list.layer(layer);
-    if (!stage.head) return;
-    list.head();
-    for (std::int64_t i = 0; i < model.mtp_layers; ++i) list.prediction_module();
-  });
-  if (stage.head && !stage.embedding)
-    if (const std::optional<WeightTensor> table = table_of_head(model)) all.push_back(*table);
-  return all;
+  return list_of(model, [&](auto& walk) { visit_stage(model, stage, walk); });
+}
+
+ParameterSplit layer_parameters(const TransformerModel& model, std::int64_t layer) {
+  return sums_of(model, [&](auto& walk) { walk.layer(layer); });
+}
+
+ParameterSplit kind_parameters(const TransformerModel& model, const TransformerLayer& kind) {
+  return sums_of(model, [&](auto& walk) { walk.kind(kind); });
+}
+
+ParameterSplit embedding_parameters(const TransformerModel& model) {
+  return sums_of(model, [](auto& walk) { walk.embedding(); });
+}
+
+ParameterSplit head_parameters(const TransformerModel& model) {
+  return sums_of(model, [](auto& walk) { walk.head(); });
+}
+
+ParameterSplit mtp_parameters(const TransformerModel& model) {
+  return sums_of(model, [](auto& walk) { walk.prediction_module(); });
+}
+
+ParameterSplit stage_parameters(const TransformerModel& model, const LayerRange& stage) {
+  return sums_of(model, [&](auto& walk) { visit_stage(model, stage, walk); });
 }
 
 }  // namespace contend

@@ -1,7 +1,7 @@
 #pragma once
-// The weights of a transformer tensor by tensor: what each is for, its shape, and how a rank's part of it is cut. Sums
-// of their elements are those of layer_parameters() and the like (transformer.hpp); what goes by single tensors asks
-// here: optimizers whose states depend on shapes, adapters, and parts of a model that aren't trained.
+// The weights of a transformer tensor by tensor: what each tensor is for, its shape, and how a rank's part of it is
+// cut. ParameterSplit (transformer.hpp) adds these tensors up. Optimizers whose states depend on shapes, adapters, and
+// parts of a model that aren't trained ask for the single tensors.
 
 #include "models/overlap/optimizers.hpp"
 #include "models/parallel/layer_split.hpp"
@@ -24,7 +24,7 @@ enum class WeightGroup : std::uint8_t {
   key,
   value,
   output,  ///< behind attention
-  latent,  ///< to the short vectors of latent attention, and from that of keys and values
+  latent,  ///< products inside attention and recurrences that adapters don't name, such as those of short vectors
   gate,
   up,
   down,
@@ -63,7 +63,7 @@ struct WeightTensor {
 [[nodiscard]] std::vector<WeightTensor> mtp_tensors(const TransformerModel& model);
 /// The table of tokens that a stage with the head has a copy of if it doesn't have the embedding.
 [[nodiscard]] std::optional<WeightTensor> table_of_head(const TransformerModel& model);
-/// Those of a stage, with its copy of a tied matrix if it has the head but not the embedding.
+/// The tensors of a stage, with its copy of a tied matrix if it has the head but not the embedding.
 [[nodiscard]] std::vector<WeightTensor> stage_tensors(const TransformerModel& model, const LayerRange& stage);
 
 }  // namespace contend

@@ -52,7 +52,7 @@ struct HostThread {
   Time now{};                     ///< since `origin`
   int origin = 0;                 ///< the number of times that the thread has waited
   OpId last_compute{};            ///< of its role, which every iteration has
-  Time of_round{};                ///< what it launches in the round that those left out are like
+  Time of_round{};                ///< of the launches of the round that the rounds left out repeat
   bool is_round_pending = false;  ///< some of that has no task yet
   bool has_tasks = false;         ///< that round has tasks of its own
   OpId behind_round{};            ///< the last task that has taken some of its time

@@ -42,7 +42,7 @@ struct PlanLimits {
   [[nodiscard]] bool any() const { return limits_jobs() || window > Time{} || resolution > Time{} || whole_servers; }
 };
 
-/// The parameters of DurationEstimate, then those of PlanLimits.
+/// The parameters of DurationEstimate, then the parameters of PlanLimits.
 inline constexpr ParameterInfo kBackfillParameters[] = {
     {"use_limit", true, 0, 0, "the estimate of a job's duration is its time limit, if it has one"},
     {"estimate_factor", 1.0, 1e-3, 1e6, "otherwise the estimate is this multiple of the actual duration"},

@@ -46,7 +46,7 @@ class Easy final : public BackfillPolicy {
   void reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
                SchedulingActions& actions);
   void backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
-  /// The same where a pass doesn't look at all jobs.
+  /// Backfills where a pass doesn't look at all jobs.
   void backfill_first(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] std::optional<Rank> candidate(const Queue& queue, const ClusterView& cluster);
   void take(Queue& queue, const BackfillJob& job);

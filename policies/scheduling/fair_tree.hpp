@@ -13,8 +13,8 @@ namespace contend {
 struct FairTreeNode {
   std::int32_t parent = -1;  ///< index of an account among the nodes; -1: the root. Parents make no circle
   bool is_user = false;
-  double shares = 1;  ///< beside those of its siblings, >= 0
-  double usage = 0;   ///< of a user, >= 0; that of an account is the sum of what is below it
+  double shares = 1;  ///< beside the shares of its siblings, >= 0
+  double usage = 0;   ///< of a user, >= 0; an account has the sum of the usage below it
 };
 
 /// A node's level value and, for a user, the fair-share factor.

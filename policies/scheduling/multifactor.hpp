@@ -1,6 +1,6 @@
 #pragma once
 // The priority of jobs by several factors, as Slurm's plugin priority/multifactor computes it (releases 22.05
-// and 26.05, priority_multifactor.c). The fair-share factor is that of the fair tree (fair_tree.hpp), whose usage
+// and 26.05, priority_multifactor.c). The fair-share factor comes from the fair tree (fair_tree.hpp), whose usage
 // decays.
 
 #include "policies/account_tree.hpp"

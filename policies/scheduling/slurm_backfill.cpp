@@ -41,7 +41,7 @@ constexpr Time kYieldInterval = Time::seconds(2), kYieldSleep = Time::millisecon
 // How long backfill_agent() sleeps before it looks again whether anything has changed.
 constexpr Time kShortSleep = Time::seconds(1);
 
-/// A running job, and what it leaves at the end of its limit.
+/// A running job, and the servers that the job leaves at the end of its limit.
 struct LeavingJob {
   Time due;
   JobId id;

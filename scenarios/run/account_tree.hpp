@@ -7,8 +7,8 @@
 
 namespace contend {
 
-/// The accounts that `cluster.vcs` makes, those of Workload::vcs first, and all users that have jobs or a weight.
-/// Without `cluster.vcs` all users are below the root.
+/// The accounts that `cluster.vcs` makes, first the ones that Workload::vcs names, and all users that have jobs or a
+/// weight. Without `cluster.vcs` all users are below the root.
 [[nodiscard]] AccountTree account_tree(const ClusterSetup& cluster, const Workload& workload);
 
 }  // namespace contend

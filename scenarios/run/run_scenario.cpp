@@ -181,7 +181,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
                                             const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
-  // First of all: it checks that the virtual clusters of the jobs are those of the cluster, as policies take for
+  // First of all: it checks that the cluster has the virtual clusters that jobs name, as policies take for
   // granted.
   const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   PolicyContext context = context_of(workload, cost, seed, failure);

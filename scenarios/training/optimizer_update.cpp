@@ -19,7 +19,7 @@
 namespace contend {
 namespace {
 
-/// The tensors of a network of layers. Those of the first and of the last layer with parameters are not hidden.
+/// The tensors of a network of layers. The first and the last layer with parameters have no hidden tensors.
 std::vector<WeightShape> shapes_of(const TimedModel& model) {
   std::vector<WeightShape> shapes;
   std::vector<std::size_t> layers;

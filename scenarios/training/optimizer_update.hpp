@@ -24,7 +24,7 @@ void add_update(const TrainingEntry& entry, TimedModel& model);
 struct RankUpdate {
   Time time;
   bool by_tensor = false;  ///< it takes as long as launching it tensor by tensor
-  HostTraffic host{};      ///< what it moves on hosts
+  HostTraffic host{};      ///< bytes that the update moves on hosts
   std::vector<UpdateGather> gathers{};
   std::int64_t kernels = 0;  ///< of products
 };

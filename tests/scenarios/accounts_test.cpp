@@ -83,7 +83,7 @@ TEST_CASE("slurm-backfill: the account that has used less of its share goes firs
   CHECK(fair.starts() == "a1 0, a2 720, c 600, b 660");
   const AccountJobs plain{cluster, "{" + policy + "}", rows};
   CHECK(plain.starts() == "a1 0, a2 600, c 660, b 720");
-  // With age alone the order stays that of submission; with a large enough priority of a job it doesn't.
+  // With age alone jobs stay in the order of submission; with a large enough priority of a job it doesn't.
   CHECK(AccountJobs{cluster, "{" + policy + ", weight_age: 1000}", rows}.starts() == "a1 0, a2 600, c 660, b 720");
 }
 

@@ -46,16 +46,10 @@ ParallelJob job_of(const Scenario& scenario, int gpus) {
 
 /// What is wrong with a job of the entry, as one text.
 std::string refusal(const std::string& members, int gpus = 64) {
-  try {
+  return refusal_of_call([&] {
     const Scenario scenario = with_entry(members);
-    TrainingGraphs graphs{scenario};
-    (void)graphs("m", gpus);
-  } catch (const InputError& error) {
-    std::string text;
-    for (const Complaint& each : error.complaints()) text += each.key + ": " + each.reason + "; " + each.hint + "\n";
-    return text;
-  }
-  return "";
+    static_cast<void>(TrainingGraphs{scenario}("m", gpus));
+  });
 }
 
 void check_refused(const std::string& members, const std::string& expected, int gpus = 64) {

@@ -51,4 +51,16 @@ inline std::string errors_of(std::string_view text, std::vector<std::string> ove
   return errors_of_file(versioned(text), std::move(overrides), std::move(files));
 }
 
+/// For what a call is refused: a line of key, reason and hint for each complaint; empty if the call is not refused.
+template <class Call>
+std::string refusal_of_call(const Call& call) {
+  std::string text;
+  try {
+    call();
+  } catch (const InputError& error) {
+    for (const Complaint& each : error.complaints()) text += each.key + ": " + each.reason + "; " + each.hint + "\n";
+  }
+  return text;
+}
+
 }  // namespace contend

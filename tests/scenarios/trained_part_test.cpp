@@ -37,16 +37,10 @@ ParallelJob planned_tuning(const std::string& members, int gpus = 1) {
 }
 
 std::string refusal_of(const std::string& members, int gpus = 8) {
-  try {
+  return refusal_of_call([&] {
     const Scenario scenario = tuned_entry(members);
-    TrainingGraphs graphs{scenario};
-    (void)graphs("m", gpus);
-  } catch (const InputError& error) {
-    std::string text;
-    for (const Complaint& each : error.complaints()) text += each.key + ": " + each.reason + "; " + each.hint + "\n";
-    return text;
-  }
-  return "";
+    static_cast<void>(TrainingGraphs{scenario}("m", gpus));
+  });
 }
 
 void check_refusal(const std::string& members, const std::string& expected) {

@@ -45,7 +45,7 @@ class ConfigFields {
 
   /// A whole number from `least` to 2^32 that the file must have, unless the architecture implies it.
   [[nodiscard]] std::int64_t whole(std::string_view word, std::int64_t least = 1);
-  /// The same up to 2^20.
+  /// A whole number from 1 to 2^20 that the file must have, unless the architecture implies it.
   [[nodiscard]] std::int64_t heads(std::string_view word);
   [[nodiscard]] std::int64_t whole_or(std::string_view word, std::int64_t otherwise, std::int64_t least = 1);
   [[nodiscard]] double number_or(std::string_view word, double otherwise);

@@ -3,7 +3,7 @@
 //
 // It is read by its fields, whatever they are called (config_families.txt has their names and what the name of an
 // architecture implies). Sizes must be there; flags that are missing, and sizes that are null, have the defaults of
-// that library. Fields that decide on neither parameters nor work are left out, such as those of generation or of
+// that library. Fields that decide on neither parameters nor work are left out, such as fields of generation or of
 // rotary scaling. A file whose architecture is not known is read if all its fields are. `Infinity` and `NaN`, which
 // Python writes, stand for null.
 

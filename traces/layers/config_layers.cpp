@@ -45,7 +45,8 @@ std::vector<TransformerLayer> LayerFields::layers() {
   return layers;
 }
 
-/// The last layers have the keys and values of earlier ones, or every layer but each n-th has those of the one before.
+/// The last layers have the keys and values of earlier ones, or every layer but each n-th has the keys and values of
+/// the layer before.
 void LayerFields::share_keys(std::vector<TransformerLayer>& layers) {
   const auto step = static_cast<std::size_t>(fields_.whole_or("sharing_step", 1));
   if (fields_.truth_or("shares_keys_in_turn", false))

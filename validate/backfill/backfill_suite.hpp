@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// Random lists that the suite compares, and those of them that every test of a merge compares: seeds 1, 2, ...
+/// Random lists that the suite compares, and the fewer lists that every test of a merge compares: seeds 1, 2, ...
 inline constexpr int kBackfillCases = 200, kBackfillCasesOfGate = 20;
 
 /// A list of jobs on a cluster under a policy, and what is right.

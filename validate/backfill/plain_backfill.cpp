@@ -119,7 +119,7 @@ class Rules {
     outcome.starts[j] = now;
     outcome.places[j] = place;
   }
-  /// Free GPUs at `at` beside the running jobs and all plans but that of `j`.
+  /// Free GPUs at `at` beside the running jobs and all plans but the plan of `j`.
   [[nodiscard]] ByServer free_at(std::int64_t at, std::size_t j) const {
     ByServer free = all_;
     const auto take = [&](const Block& block) {
@@ -201,7 +201,7 @@ class Rules {
   PlaceRule rule_;
 };
 
-/// Slurm, second by second. Servers that are held are those of the plans whose time the job would touch.
+/// Slurm, second by second. The plans whose time the job would touch hold their servers.
 class PlainSlurmRun {
  public:
   PlainSlurmRun(const std::vector<WaitingJob>& jobs, int servers, int per_server, PlaceRule rule,

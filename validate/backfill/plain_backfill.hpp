@@ -24,7 +24,7 @@ using ByServer = std::vector<int>;  // GPUs by server
 /// Returns the GPUs of each server that a job of so many gets where so many are free; all 0 if it has to wait.
 using PlaceRule = ByServer (*)(int gpus, const ByServer& free, int per_server);
 
-/// A placement policy of the program, and the same played plainly.
+/// A placement policy of the program, and a plain loop that plays its rule.
 struct NamedRule {
   const char* name;
   PlaceRule rule;

@@ -6,18 +6,28 @@
 
 using namespace contend;
 
-TEST_CASE("a policy that ends leaves partial results, a message and exit code 6") {
-  if (!has_program()) return;
-  const Workplace here;
-  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,1,10\nc,40,1,10\n");
+namespace {
+
+/// Runs jobs that these rows describe on four GPUs, under a scheduling policy that is this shell script.
+Outcome run_script(const Workplace& here, const std::string& rows, const std::string& script) {
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\n" + rows);
   here.write("s.yaml",
              "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: jobs.csv}\n"
              "policies: {placement: first-fit, scheduling: {policy: external, command: ./policy.sh}}\n");
-  here.write("policy.sh",
-             "read hello; echo '{\"protocol\": 1, \"name\": \"mine\"}'\nread pass; echo '{\"start\": [0]}'\n"
-             "read pass; echo 'I am lost' >&2; exit 7\n");
+  here.write("policy.sh", script);
   std::filesystem::permissions(here.path("policy.sh"), std::filesystem::perms::owner_all);
-  const Outcome outcome = here.contend("run s.yaml -o out");
+  return here.contend("run s.yaml -o out");
+}
+
+}  // namespace
+
+TEST_CASE("a policy that ends leaves partial results, a message and exit code 6") {
+  if (!has_program()) return;
+  const Workplace here;
+  const Outcome outcome =
+      run_script(here, "a,0,1,10\nb,20,1,10\nc,40,1,10\n",
+                 "read hello; echo '{\"protocol\": 1, \"name\": \"mine\"}'\nread pass; echo '{\"start\": [0]}'\n"
+                 "read pass; echo 'I am lost' >&2; exit 7\n");
   CHECK(outcome.code == 6);
   CHECK(contains(outcome.err, "I am lost\n"));
   CHECK(
@@ -35,15 +45,9 @@ TEST_CASE("a policy that ends leaves partial results, a message and exit code 6"
 TEST_CASE("a policy that starts nothing for ever: a sentence, partial results and exit code 6") {
   if (!has_program()) return;
   const Workplace here;
-  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,3,10\n");
-  here.write("s.yaml",
-             "schema_version: 2\nname: s\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: jobs.csv}\n"
-             "policies: {scheduling: {policy: external, command: ./policy.sh}}\n");
-  here.write("policy.sh",
-             "read hello; echo '{\"protocol\": 1}'\nread pass; echo '{\"start\": [0]}'\n"
-             "while read pass; do echo '{}'; done\n");
-  std::filesystem::permissions(here.path("policy.sh"), std::filesystem::perms::owner_all);
-  const Outcome outcome = here.contend("run s.yaml -o out");
+  const Outcome outcome = run_script(here, "a,0,1,10\nb,20,3,10\n",
+                                     "read hello; echo '{\"protocol\": 1}'\nread pass; echo '{\"start\": [0]}'\n"
+                                     "while read pass; do echo '{}'; done\n");
   CHECK(outcome.code == 6);
   CHECK(contains(outcome.err,
                  "scheduling policy `external`: the run ended at 20 s because nothing can happen any more: 4 GPUs are "

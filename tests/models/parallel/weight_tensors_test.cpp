@@ -3,36 +3,46 @@
 #include "models/parallel/layer_split.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 
+#include <array>
+#include <string_view>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
 
-TEST_CASE("the tensors of every transformer have the parameters that its parts have") {
-  for (const TransformerModel& model : transformers()) {
-    INFO(model.name);
-    const auto same = [](const std::vector<WeightTensor>& tensors, const ParameterSplit& split) {
-      ParameterSplit sum;
-      for (const WeightTensor& each : tensors) {
-        if (each.experts)
-          sum.experts += each.elements();
-        else
-          (each.cut == TensorCut::none ? sum.whole : sum.divided) += each.elements();
-        (each.experts ? sum.expert_tensors : sum.tensors) += each.count;
-      }
-      CHECK(sum.divided == split.divided);
-      CHECK(sum.whole == split.whole);
-      CHECK(sum.experts == split.experts);
-      CHECK(sum.tensors == split.tensors);
-      CHECK(sum.expert_tensors == split.expert_tensors);
-    };
-    same(embedding_tensors(model), embedding_parameters(model));
-    same(head_tensors(model), head_parameters(model));
-    same(mtp_tensors(model), mtp_parameters(model));
-    for (const std::int64_t layer : {std::int64_t{0}, model.encoder_layers, model.all_layers() - 1})
-      same(layer_tensors(model, layer), layer_parameters(model, layer));
-    same(stage_tensors(model, {0, 1, true, false}), stage_parameters(model, {0, 1, true, false}));
-    same(stage_tensors(model, {1, 2, false, true}), stage_parameters(model, {1, 2, false, true}));
-  }
+namespace {
+
+/// Of a layer: tensors that are cut, those that are whole, and those of experts.
+std::array<std::int64_t, 3> counts_of(std::string_view name, std::int64_t layer) {
+  std::array<std::int64_t, 3> counts{};
+  for (const WeightTensor& each : layer_tensors(*find_transformer(name), layer))
+    counts[each.experts ? 2 : each.cut == TensorCut::none ? 1 : 0] += each.count;
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("tensors of layers by hand") {
+  using Counts = std::array<std::int64_t, 3>;
+  CHECK(counts_of("llama-3-8b", 5) == Counts{7, 2, 0});  // q, k, v, output, gate, up, down; two norms
+  CHECK(counts_of("gpt2-medium", 5) ==
+        Counts{10, 6, 0});  // q, k, v, up with biases, output, down; two biases, four of norms
+  // q, k, v, output; router and four norms; gate, up and down of each expert
+  CHECK(counts_of("qwen-3-30b-a3b", 5) == Counts{4, 5, 3 * 128});
+  // Queries, keys and values from short vectors, output, three shared matrices; two products to short vectors, their
+  // two norms, two norms of the layer, the router; 160 experts.
+  CHECK(counts_of("deepseek-v2", 5) == Counts{6, 7, 3 * 160});
+  CHECK(counts_of("deepseek-v2", 0) == Counts{6, 6, 0});  // a dense layer
+
+  const TransformerModel& llama = *find_transformer("llama-3-8b");
+  const ParameterSplit split = layer_parameters(llama, 0);
+  CHECK(split.divided == 4096LL * (4096 + 2 * 1024 + 4096) + 3LL * 4096 * 14336);
+  CHECK(split.whole == 2 * 4096);
+  CHECK(split.tensors == 9);
+  // A stage with the head has the matrix of the logits; of a tied model, its copy of the table.
+  CHECK(stage_parameters(llama, {31, 32, false, true}).divided == split.divided + 128'256LL * 4096);
+  const TransformerModel& tied = *find_transformer("gpt2-medium");
+  CHECK(stage_parameters(tied, {23, 24, false, true}).divided == layer_parameters(tied, 23).divided + 50'257LL * 1024);
 }
 
 TEST_CASE("a rank's parts of the tensors have the parameters that it stores") {

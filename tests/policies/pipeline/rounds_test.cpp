@@ -50,12 +50,11 @@ PipelineStep renumbered(const PipelinePlan& plan, const PipelinePlan& whole, Pip
   return step;
 }
 
-}  // namespace
-
-TEST_CASE("with more rounds the order of each rank has their passes in its middle, and nothing else changes") {
-  RandomStream random{3, "pipeline-rounds"};
-  std::map<std::string_view, int> seen;
-  for (int round = 0; round < effort(40); ++round) {
+/// Draws long pipelines of every schedule that says what a round is, so many times, and calls `use` with the name of
+/// the schedule, the whole plan, and one that keeps 1 to `most` rounds.
+template <class Use>
+void with_plans(RandomStream& random, int times, int most, const Use& use) {
+  for (int round = 0; round < times; ++round) {
     for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules()) {
       const std::pair<Choice, PipelineShape> asked = long_shape(row.name, random);
       const Choice& choice = asked.first;
@@ -63,32 +62,42 @@ TEST_CASE("with more rounds the order of each rank has their passes in its middl
       if (row.name == "file" || pipeline(choice)->round(shape) == 0) continue;
       const PipelinePlan whole = pipeline(choice)->plan(shape);
       const PipelinePlan plan =
-          plan_of_rounds(*pipeline(choice), shape, static_cast<int>(random.uniform_integer(1, 9)));
+          plan_of_rounds(*pipeline(choice), shape, static_cast<int>(random.uniform_integer(1, most)));
       INFO(row.name, " ranks ", shape.ranks, " micro-batches ", shape.micro_batches, " chunks ", shape.chunks,
            " left out ", plan.left_out);
-      CHECK(plan.all_micro_batches() == whole.micro_batches);
-      if (plan.left_out == 0) continue;
-      ++seen[row.name];
-      int differ = 0;
-      for (std::size_t rank = 0; rank < plan.ranks(); ++rank) {
-        const std::vector<PipelineStep>&steps = plan.order[rank], &all = whole.order[rank];
-        const std::size_t added = all.size() - steps.size(), each = added / static_cast<std::size_t>(plan.left_out);
-        REQUIRE(added == each * static_cast<std::size_t>(plan.left_out));
-        const std::size_t middle = steps.size() / 2;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          PipelineStep expected;
-          if (i < middle)
-            expected = renumbered(plan, whole, steps[i]);
-          else if (i < middle + added)
-            expected = later(plan, all[i - each], 1);
-          else
-            expected = later(plan, renumbered(plan, whole, steps[i - added]), plan.left_out);
-          differ += same(all[i], expected) ? 0 : 1;
-        }
-      }
-      CHECK(differ == 0);
+      use(row.name, whole, plan);
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("with more rounds the order of each rank has their passes in its middle, and nothing else changes") {
+  RandomStream random{3, "pipeline-rounds"};
+  std::map<std::string_view, int> seen;
+  with_plans(random, effort(40), 9, [&](std::string_view name, const PipelinePlan& whole, const PipelinePlan& plan) {
+    CHECK(plan.all_micro_batches() == whole.micro_batches);
+    if (plan.left_out == 0) return;
+    ++seen[name];
+    int differ = 0;
+    for (std::size_t rank = 0; rank < plan.ranks(); ++rank) {
+      const std::vector<PipelineStep>&steps = plan.order[rank], &all = whole.order[rank];
+      const std::size_t added = all.size() - steps.size(), each = added / static_cast<std::size_t>(plan.left_out);
+      REQUIRE(added == each * static_cast<std::size_t>(plan.left_out));
+      const std::size_t middle = steps.size() / 2;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        PipelineStep expected;
+        if (i < middle)
+          expected = renumbered(plan, whole, steps[i]);
+        else if (i < middle + added)
+          expected = later(plan, all[i - each], 1);
+        else
+          expected = later(plan, renumbered(plan, whole, steps[i - added]), plan.left_out);
+        differ += same(all[i], expected) ? 0 : 1;
+      }
+    }
+    CHECK(differ == 0);
+  });
   for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules())
     CHECK((row.name == "file" || row.name == "gpipe" || seen[row.name] > effort(40) / 4));
 }
@@ -96,51 +105,41 @@ TEST_CASE("with more rounds the order of each rank has their passes in its middl
 TEST_CASE("a plan that leaves rounds out takes as long as all rounds, by evaluate() and by the engine") {
   RandomStream random{5, "pipeline-rounds-times"};
   std::map<std::string_view, int> tried, evaluated, executed;
-  for (int round = 0; round < effort(12); ++round) {
-    for (const PolicyRow<PipelineSchedule>& row : pipeline_schedules()) {
-      const std::pair<Choice, PipelineShape> asked = long_shape(row.name, random);
-      const Choice& choice = asked.first;
-      const PipelineShape& shape = asked.second;
-      if (row.name == "file" || pipeline(choice)->round(shape) == 0) continue;
-      const PipelinePlan whole = pipeline(choice)->plan(shape);
-      PipelinePlan plan = plan_of_rounds(*pipeline(choice), shape, static_cast<int>(random.uniform_integer(1, 30)));
-      if (plan.left_out == 0) continue;
-      INFO(row.name, " ranks ", shape.ranks, " micro-batches ", shape.micro_batches, " chunks ", shape.chunks,
-           " left out ", plan.left_out);
-      ++tried[row.name];
-      const RandomCosts drawn{whole, random};
-      const int alike = static_cast<int>(random.uniform_integer(1, 2));  // ranks that do the same
-      try {
-        const PipelineTimes times = evaluate(plan, drawn.costs), all = evaluate(whole, drawn.costs);
-        CHECK(times.makespan == all.makespan);
-        CHECK(times.busy == all.busy);
-        CHECK(times.bubble == all.bubble);
-        CHECK(times.span == all.span);
-        CHECK(times.most_held == all.most_held);
-        ++evaluated[row.name];
-      } catch (const UnleaptRounds&) {
-      }
-      const auto iterations = random.uniform_integer(1, 5);
-      TrainingIteration job = plain_iteration(plan, drawn.costs, drawn.messages, alike);
-      job.joint = random.uniform_integer(0, 1) == 1;
-      TrainingIteration whole_job = job;
-      whole_job.plan = whole;
-      try {
-        const RunResult leapt = run_of(training_graph(job), iterations, true, nullptr);
-        const RunResult all = run_of(training_graph(whole_job), iterations, false, nullptr);
-        CHECK(leapt.jobs[0].finish == all.jobs[0].finish);
-        CHECK(leapt.digest == all.digest);
-        CHECK(leapt.events + leapt.leapt_events == all.events + all.leapt_events);
-        CHECK(leapt.leaps > 0);
-        ++executed[row.name];
-      } catch (const UnleaptRounds&) {
-      }
+  with_plans(random, effort(12), 30, [&](std::string_view name, const PipelinePlan& whole, const PipelinePlan& plan) {
+    if (plan.left_out == 0) return;
+    ++tried[name];
+    const RandomCosts drawn{whole, random};
+    const int alike = static_cast<int>(random.uniform_integer(1, 2));  // ranks that do the same
+    try {
+      const PipelineTimes times = evaluate(plan, drawn.costs), all = evaluate(whole, drawn.costs);
+      CHECK(times.makespan == all.makespan);
+      CHECK(times.busy == all.busy);
+      CHECK(times.bubble == all.bubble);
+      CHECK(times.span == all.span);
+      CHECK(times.most_held == all.most_held);
+      ++evaluated[name];
+    } catch (const UnleaptRounds&) {
     }
-  }
+    const auto iterations = random.uniform_integer(1, 5);
+    TrainingIteration job = plain_iteration(plan, drawn.costs, drawn.messages, alike);
+    job.joint = random.uniform_integer(0, 1) == 1;
+    TrainingIteration whole_job = job;
+    whole_job.plan = whole;
+    try {
+      const RunResult leapt = run_of(training_graph(job), iterations, true, nullptr);
+      const RunResult all = run_of(training_graph(whole_job), iterations, false, nullptr);
+      CHECK(leapt.jobs[0].finish == all.jobs[0].finish);
+      CHECK(leapt.digest == all.digest);
+      CHECK(leapt.events + leapt.leapt_events == all.events + all.leapt_events);
+      CHECK(leapt.leaps > 0);
+      ++executed[name];
+    } catch (const UnleaptRounds&) {
+    }
+  });
   for (const auto& each : tried) {
     INFO(each.first, " ", each.second, " ", evaluated[each.first], " ", executed[each.first]);
     CHECK(each.second > effort(12) / 4);
-    CHECK(evaluated[each.first] >= each.second / 4);
+    CHECK((evaluated[each.first] > each.second / 4 || each.second < 4));
     CHECK(executed[each.first] > each.second / 4);
   }
 }
