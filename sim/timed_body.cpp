@@ -88,9 +88,11 @@ bool TimedBody::settle(JobId job, Time held) {
   run.totals.compute += GpuTime{work.saved, run.spec->gpus};
   run.totals.overhead += work.overhead + state_.lost_to_covered(run);
   run.totals.restarting += work.restart;
-  const Time redone = state_.alone(run) - work.overhead - useful;
-  run.totals.redone += redone;
-  if (work.done > work.saved) run.totals.lost += GpuTime{redone, run.width};
+  if (work.done > work.saved) {  // or all but nanoseconds of rounding was useful
+    const Time redone = state_.alone(run) - work.overhead - useful;
+    run.totals.redone += redone;
+    run.totals.lost += GpuTime{redone, run.width};
+  }
   run.ends = Time::never();
   run.was_struck = false;  // the run has paid for it, or for a part of it
   run.saving.reset();

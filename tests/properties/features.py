@@ -121,13 +121,13 @@ COMMON = {
     "checkpoints synchronous", "communication held back", "components that fail", "contention", "deadlines",
     "detection_s", "fabric", "failed outcome", "fidelity analytic", "fidelity contention", "fidelity flow",
     "generated mix", "goodput", "host_s", "hosts", "interference", "interruptions", "job list", "killed at limit",
-    "law of sharing factor", "leaps", "list of outages", "loans", "own servers", "parallel plans", "planned outages",
+    "leaps", "list of outages", "loans", "own servers", "parallel plans", "planned outages",
     "preemptions", "quotas", "redone_s", "resizes", "restart_s", "routing planned", "shared_s", "shares of GPUs",
     "slowed_gpu_s", "spares", "table of rates", "tight hosts", "types", "unfinished", "virtual clusters"}
 # What only a long run must have met.
 RARE = {
     "checkpoint store", "checkpoints none", "covered_failures", "fabric link down", "generated like a trace",
-    "given up", "jobs that fail", "law of sharing pairs", "law of sharing stages", "left_behind",
+    "given up", "jobs that fail", "law of sharing factor", "law of sharing pairs", "law of sharing stages", "left_behind",
     "lost_to_failures_gpu_s",
     "measured window", "places", "planning levels", "quantum", "refused by policy", "regimes", "routing ecmp",
     "routing ethereal", "routing shortest-path", "routing spraying", "scatter penalty"}

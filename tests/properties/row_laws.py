@@ -122,8 +122,7 @@ def work(scenario, found, jobs):
                 yield f"{job.name}: effective is {row['effective']}"
         if not job.timed or job.elastic:
             continue
-        rounded = (row.count("restarts") + 1) * job.gpus  # a nanosecond for each stretch at another pace
-        if not sharing and abs(job.time("lost_gpu_s") - redone * job.gpus) > rounded:
+        if not sharing and job.time("lost_gpu_s") != redone * job.gpus:
             yield f"{job.name}: lost_gpu_s {row['lost_gpu_s']} is not redone_s {row['redone_s']} x {job.gpus}"
         if not ends_well or job.in_table or not job.given or redundant or job.given.get("batch_rule"):
             continue
