@@ -34,6 +34,7 @@ std::optional<Time> end_alone(const TrainingSystem& system, const TrainingEntry&
   Scenario alone = default_scenario();
   static_cast<TrainingSystem&>(alone) = system;
   alone.cluster.vcs.clear();
+  alone.cluster.types.clear();  // TrainingSystem: its servers are those of one type
   alone.network.events.reset();
   alone.network.delays = false;
   alone.overlap = {};
@@ -65,7 +66,7 @@ PolicyChoice fastest_fusion(const TrainingSystem& system, const TrainingEntry& e
   PolicyChoice best = entry.fusion;
   const TrainedJob searched = make(entry);
   const ClusterSetup& cluster = system.cluster;
-  if (!cluster.types.empty() || gpus > cluster.servers * cluster.gpus_per_server) return best;
+  if (gpus > cluster.servers * cluster.gpus_per_server) return best;
   TrainingEntry tried = entry;
   const std::vector<PolicyChoice> starts = starts_of_search();
   tried.fusion = starts.front();  // no part of the run searches again
