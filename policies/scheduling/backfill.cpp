@@ -172,6 +172,11 @@ bool BackfillPolicy::keep_earliest(BackfillJob& job, Time from, Time until, Sche
   return place.has_value();
 }
 
+bool BackfillPolicy::may_move(const BackfillJob& job, Time from, Time until, const SchedulingActions& actions,
+                              std::span<const ServerId> servers) const {
+  return plan_.may_move(job.view.id, job.estimate, {from, until, actions.room_needed(job.view.id), servers});
+}
+
 bool BackfillPolicy::has_gpus(const ClusterView& cluster, const JobView& job) {
   if (job.gpus > cluster.quota_left(job.vc)) return false;
   return PlacePlan::share_of(job) != kWholeGpu || job.gpus <= cluster.free_gpus_on(job.vc, job.server_type);

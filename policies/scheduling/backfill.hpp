@@ -130,6 +130,9 @@ class BackfillPolicy : public SchedulingPolicy {
   /// Looks for the first place that begins in [from, until), on one of these servers if any are given, and keeps it.
   bool keep_earliest(BackfillJob& job, Time from, Time until, SchedulingActions& actions,
                      std::span<const ServerId> servers = {});
+  /// False if keep_earliest() would keep no place for the job were the place that is kept for it withdrawn.
+  [[nodiscard]] bool may_move(const BackfillJob& job, Time from, Time until, const SchedulingActions& actions,
+                              std::span<const ServerId> servers) const;
   /// Adds what has been held until `end` to what is free.
   static void note_freed(const PlacePlan::Place& place, Time end, const ClusterView& cluster, News& news) {
     for (const GpuId gpu : place.gpus) note_freed(cluster.server_of(gpu), end, news);

@@ -60,10 +60,12 @@ void Conservative::move_forward(const ClusterView& cluster, News& news, Scheduli
   for (const Rank& rank : waiting_) {
     BackfillJob& waiting = job(rank.job);
     if (!waiting.planned) continue;
-    const PlacePlan::Place before = forget_promise(waiting);
     // A place that there was not before has some of what has been freed.
-    const Time until = std::min(before.start, news.freed_until);
-    if (keep_earliest(waiting, cluster.now(), until, actions, where_freed(waiting, news, cluster))) {
+    const std::span<const ServerId> freed = where_freed(waiting, news, cluster);
+    const Time until = std::min(*waiting.planned, news.freed_until);
+    if (!may_move(waiting, cluster.now(), until, actions, freed)) continue;
+    const PlacePlan::Place before = forget_promise(waiting);
+    if (keep_earliest(waiting, cluster.now(), until, actions, freed)) {
       const Time end = plan().held_till(later(before.start, waiting.estimate));
       if (!is_somewhere) note_freed(before, end, cluster, news);
       moved_.has_freed = true;

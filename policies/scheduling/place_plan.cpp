@@ -270,30 +270,45 @@ Time PlacePlan::earliest_on(ServerId id, Time length, std::int64_t gpus, Time fr
   return server.by_gpu ? from : server.timeline.earliest(from, length, gpus - cluster_->free_gpus(id));
 }
 
+Time PlacePlan::earliest_on_some(Time length, const Search& search, Time from) const {
+  const auto [whole, rest] = search.needed;
+  const int gpus = rest > 0 ? rest : whole > 0 ? static_cast<int>(per_server_) : 1;
+  Time first = Time::never();
+  for (const ServerId server : search.servers) first = std::min(first, earliest_on(server, length, gpus, from));
+  return first;
+}
+
+bool PlacePlan::may_move(JobId job, Time length, const Search& search) const {
+  const Block& block = blocks_.at(job);
+  if (search.servers.empty() || needs_certain_gpus(block.job)) return true;
+  return earliest_on_some(length, search, search.from) < search.until ||
+         std::ranges::any_of(search.servers, [&](ServerId server) {
+           const auto& on = servers_[server.index()].blocks;
+           return std::ranges::find(on, &block) != on.end();
+         });
+}
+
 Time PlacePlan::earliest_by_room(const JobView& job, Time length, const Search& search, Time from) {
   if (needs_certain_gpus(job)) return from;
   const auto [whole, rest] = search.needed;
-  const auto per_server = static_cast<int>(per_server_);
+  const bool is_listed = !search.servers.empty();
+  const Time listed = is_listed ? earliest_on_some(length, search, from) : from;
+  if (listed >= search.until) return listed;
   const ServerRange range = cluster_->servers_for(job);
-  Time bound = from;
   if (whole > 0) {  // each of so many servers must be free by then
     times_.clear();
     for (std::uint32_t s = range.first; s < range.last; ++s)
-      times_.push_back(earliest_on(ServerId{s}, length, per_server, from));
+      times_.push_back(earliest_on(ServerId{s}, length, static_cast<int>(per_server_), from));
     if (std::ssize(times_) < whole) return Time::never();
     const auto last = times_.begin() + (whole - 1);
     std::ranges::nth_element(times_, last);
-    bound = *last;
-    if (search.servers.empty()) return bound;
+    return std::max(*last, listed);
   }
-  const int on_one = rest > 0 ? rest : whole > 0 ? per_server : 1;
+  if (is_listed) return listed;
   Time first = Time::never();
-  if (search.servers.empty()) {
-    for (std::uint32_t s = range.first; s < range.last && first > from; ++s)
-      first = std::min(first, earliest_on(ServerId{s}, length, on_one, from));
-  }
-  for (const ServerId server : search.servers) first = std::min(first, earliest_on(server, length, on_one, from));
-  return std::max(bound, first);
+  for (std::uint32_t s = range.first; s < range.last && first > from; ++s)
+    first = std::min(first, earliest_on(ServerId{s}, length, std::max(rest, 1), from));
+  return first;
 }
 
 std::optional<PlacePlan::Place> PlacePlan::earliest(const JobView& job, Time length, const Search& search,

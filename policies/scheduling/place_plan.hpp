@@ -193,6 +193,9 @@ class PlacePlan {
   /// places that are kept. Such an instant is Search::from or one at which a job ends.
   [[nodiscard]] std::optional<Place> earliest(const JobView& job, Time length, const Search& search,
                                               const Placing& placing);
+  /// False if the waiting job for which a place is kept would find none in such a search, were its own place given
+  /// back.
+  [[nodiscard]] bool may_move(JobId job, Time length, const Search& search) const;
   /// Returns the cluster as a job sees it that runs in [now, now + length). Valid until the plan is asked again.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
   /// The same, with nothing but this place of the job.
@@ -247,6 +250,8 @@ class PlacePlan {
   [[nodiscard]] Time earliest_by_width(const JobView& job, Time length, Time from);
   /// A time before which the servers don't have what the search needs for so long.
   [[nodiscard]] Time earliest_by_room(const JobView& job, Time length, const Search& search, Time from);
+  /// A time before which none of Search::servers has room for a part of the place for so long.
+  [[nodiscard]] Time earliest_on_some(Time length, const Search& search, Time from) const;
   /// The first time at which so many GPUs of the server are free for so long.
   [[nodiscard]] Time earliest_on(ServerId server, Time length, std::int64_t gpus, Time from) const;
 
