@@ -199,8 +199,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   void save_totals(JobId job, Time now, Totals& totals) override {
     if (delays_.watches(job)) totals.delays = delays_.totals(job, now);
   }
-  void leap_totals(JobId job, const Totals& then, const Totals& now, Time, std::int64_t periods) override {
-    if (delays_.watches(job)) delays_.leap(job, then.delays, now.delays, periods);
+  void leap_totals(JobId job, const Totals& then, const Totals& now, const LeapablePeriod& period) override {
+    if (delays_.watches(job)) delays_.leap(job, then.delays, now.delays, period.times);
   }
   void report(Time now, NetworkReport& report) override {
     report.delays = delays_.delays(now);

@@ -219,15 +219,15 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     return std::max<std::int64_t>(1, kMostPieces / std::max<std::int64_t>(1, now.counts[0] - then.counts[0]));
   }
 
-  void leap_totals(JobId job, const Totals& before, const Totals& after, Time period, std::int64_t periods) override {
+  void leap_totals(JobId job, const Totals& before, const Totals& after, const LeapablePeriod& period) override {
     const std::vector<std::int64_t>&then = before.counts, &now = after.counts;
     CONTEND_CHECK(then.size() == now.size(), "a job that leaps has kept its links");
     std::size_t i = 1;
     for (const LinkId link : claims_.links(job)) {
-      ledger_.add_busy(link, Time::nanoseconds(now[i] - then[i]) * periods);
+      ledger_.add_busy(link, Time::nanoseconds(now[i] - then[i]) * period.times);
       ++i;
     }
-    recordings_[job.index()].leap(then[0], now[0], period, periods, options_.link_interval, fluid_);
+    recordings_[job.index()].leap(then[0], now[0], period, options_.link_interval, fluid_);
   }
 
   void report(Time now, NetworkReport& report) override {

@@ -435,7 +435,7 @@ void Leaper::add_periods(const Leap& leap, std::int64_t periods) {
     add_periods(leap.jobs[i], a, b, periods, by);
     if (!communicates(leap.jobs[i])) continue;
     network_->leap_usage(leap.jobs[i], b.usage - a.usage, periods, by);
-    network_->leap_totals(leap.jobs[i], a.network, b.network, leap.period(), periods);
+    network_->leap_totals(leap.jobs[i], a.network, b.network, {leap.period(), periods, b.completed == a.completed});
   }
   for (std::size_t i = 0; i < leap.servers.size(); ++i)
     network_->leap_usage(leap.servers[i], leap.now.usage[i] - leap.then.usage[i], periods, by);

@@ -212,6 +212,13 @@ class NetworkModel : public NetworkView {
 /// By job in the way and place (SharedDelay::link), nanoseconds that a job's transfers have lost.
 using DelayTotals = std::map<std::pair<JobId, std::size_t>, double>;
 
+/// What a leap adds, or takes back where `times` is negative.
+struct LeapablePeriod {
+  Time length;
+  std::int64_t times = 0;
+  bool is_inside = false;  ///< it is a part of an iteration, which may recur as a whole
+};
+
 /// A network model whose transfers can be leapt over.
 class LeapableNetwork {
  public:
@@ -241,9 +248,8 @@ class LeapableNetwork {
   [[nodiscard]] virtual std::int64_t most_periods(const Totals& /*then*/, const Totals& /*now*/) const {
     return INT64_MAX;
   }
-  /// Adds to them, for a leap by so many periods, what the job did in the last one, between the two accounts.
-  virtual void leap_totals(JobId /*job*/, const Totals& /*then*/, const Totals& /*now*/, Time /*period*/,
-                           std::int64_t /*periods*/) {}
+  /// Adds to them, for a leap, what the job did in the last period, between the two accounts.
+  virtual void leap_totals(JobId /*job*/, const Totals& /*then*/, const Totals& /*now*/, const LeapablePeriod&) {}
   /// Adds `times` x `per_period` to the totals of a job or of a server's interface, for a leap by `times` periods that
   /// covers the time `by`.
   virtual void leap_usage(JobId job, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;

@@ -6,6 +6,7 @@
 #include "scenarios/run/rounds_kept.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 
 #include <array>
@@ -29,6 +30,7 @@ class RandomPipeline {
     static constexpr std::array kSchedules = {"1f1b",   "interleaved", "zb-h1",    "zb-h2",      "zb-v",
                                               "v-half", "v-min",       "dualpipe", "dualpipe-v", "gpipe"};
     schedule = kSchedules[static_cast<std::size_t>(below(10))];
+    static constexpr std::array kFidelities = {"analytic", "contention", "flow", "flow, link_interval: 1s"};
     static constexpr std::array kHosts = {"none", "torch", "megatron"};
     const bool merges = schedule.starts_with("dualpipe");
     const int pipeline = schedule == "dualpipe" ? 2 + 2 * below(2) : 1 + below(4);
@@ -44,6 +46,7 @@ class RandomPipeline {
     members += fmt::format(", recompute: {}", below(2) == 0 ? "none" : "full");
     if (below(5) == 0) members += ", input: 3ms";
     const int gpus = pipeline * tensor * data;
+    const int iterations = below(6) == 0 ? 12 : 1 + below(4);  // which may recur, too
     return parse_scenario(
         fmt::format(
             "schema_version: 2\n"
@@ -52,9 +55,9 @@ class RandomPipeline {
             "training: {{m: {{model: gpt2, device: H100-SXM, dtype: bf16, optimizer: adam, sequence: {}, batch: "
             "1, memory: 1GiB, {}, parallel: {{tensor: {}, pipeline: {}, zero: {}, schedule: {}, partition: "
             "balanced{}}}}}}}\n"
-            "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [{}, 4], arrivals: 1ms}}}}\n",
-            gpus, 2 + 6 * below(2), below(2) == 0 ? "analytic" : "contention", below(3) == 0 ? 10 : 400,
-            256 << below(3), members, tensor, pipeline, zero, schedule, chunks, gpus, 1 + below(4)),
+            "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [{}, {}], arrivals: 1ms}}}}\n",
+            gpus, 2 + 6 * below(2), kFidelities[static_cast<std::size_t>(below(4))], below(3) == 0 ? 10 : 400,
+            256 << below(3), members, tensor, pipeline, zero, schedule, chunks, gpus, iterations, iterations),
         "rounds");
   }
 
@@ -103,6 +106,9 @@ TEST_CASE("a run that leaves rounds out has the result of all rounds, executed e
       CHECK(shorter.events + shorter.leapt_events == whole.events + whole.leapt_events);
       CHECK(shorter.jobs[0].traffic->sent_bytes == whole.jobs[0].traffic->sent_bytes);
       CHECK(shorter.jobs[0].traffic->messages == whole.jobs[0].traffic->messages);
+      REQUIRE(shorter.fabric.links.size() == whole.fabric.links.size());
+      for (std::size_t link = 0; link < whole.fabric.links.size(); ++link)
+        CHECK(shorter.fabric.links[link].bytes == near(whole.fabric.links[link].bytes, 1e-9));
       leapt[drawn.schedule] += leaves_out ? 1 : 0;
     } catch (const UnleaptRounds&) {
       continue;
