@@ -79,7 +79,6 @@ void check_redundancy(const EngineState& state) {
       throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
     };
     const int stages = stages_of(job, rule);
-    if (job.gpus % stages != 0) complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, stages));
     if (job.duration && rule.cover == RedundancyRule::Cover::neighbours && stages < 2)
       complain("has a single stage, which has no neighbour");
     if (!job.duration && !state.options.interference.none())

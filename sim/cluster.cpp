@@ -16,6 +16,16 @@ namespace contend {
 namespace {
 constexpr std::size_t kWord = 64;
 constexpr std::int64_t kBeyondAnyDemand = INT64_MAX / 2;
+
+/// With three decimals in the largest binary unit, exact below a KiB.
+std::string amount_text(Bytes bytes) {
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes.count() < 1024) return fmt::format("{} bytes", bytes.count());
+  double amount = static_cast<double>(bytes.count()) / 1024;
+  std::size_t unit = 0;
+  for (; amount >= 1024 && unit + 1 < std::size(kUnits); ++unit) amount /= 1024;
+  return fmt::format("{:.3f} {}", amount, kUnits[unit]);
+}
 }  // namespace
 
 BitSet::BitSet(std::size_t size) : size_{size} {
@@ -153,6 +163,12 @@ int gpus_per_server(const ClusterSpec& spec, std::int32_t type) {
   return most;
 }
 
+bool has_gpu(const ClusterSpec& spec, GpuId gpu) {
+  const auto most = static_cast<std::size_t>(spec.gpus_per_server);
+  const std::int32_t type = type_of(spec, ServerId{gpu.index() / most});
+  return gpu.index() % most < static_cast<std::size_t>(gpus_per_server(spec, type));
+}
+
 std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
   if (spec.types.empty()) return static_cast<std::int64_t>(servers.size()) * spec.gpus_per_server;
   std::int64_t gpus = 0;
@@ -251,7 +267,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<con
     for (const std::int32_t t : types_within(spec, type))
       memory = std::min(memory, spec.types[static_cast<std::size_t>(t)].gpu_memory);
   if (job.memory_per_gpu > memory)
-    return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(), memory.count());
+    return fmt::format("needs {} of GPU memory, a GPU has {}", amount_text(job.memory_per_gpu), amount_text(memory));
   if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
     const VirtualCluster& vc = spec.vcs[static_cast<std::size_t>(job.vc)];
     if (!vc.borrows && job.gpus > vc.quota) {

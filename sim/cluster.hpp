@@ -69,6 +69,8 @@ struct ClusterSpec {
 [[nodiscard]] std::int32_t type_of(const ClusterSpec& spec, ServerId server);
 /// GPUs of each server of a type; for -1, and for a mix, of the server that has most.
 [[nodiscard]] int gpus_per_server(const ClusterSpec& spec, std::int32_t type);
+/// False for a number of a GPU that its server does not have (ClusterView::gpus_per_server).
+[[nodiscard]] bool has_gpu(const ClusterSpec& spec, GpuId gpu);
 /// GPUs on these servers.
 [[nodiscard]] std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers);
 /// The cluster without its last servers, of which it has more than so many and no virtual cluster owns one: what jobs

@@ -45,7 +45,11 @@ void Components::add_class(const ComponentClass& of) {
     GpuRange gpus{first, next};
     if (of.drains && !of.slows) gpus = whole_servers(gpus);
     lives_.push_back({RandomStream{spec_.seed, fmt::format("failures/{}/{}", of.name, first / width)}});
-    add({.gpus = gpus, .of = &of, .slows = of.slows ? &*of.slows : nullptr, .found_by = of.found_by});
+    add({.gpus = gpus,
+         .of = &of,
+         .slows = of.slows ? &*of.slows : nullptr,
+         .found_by = of.found_by,
+         .is_absent = !has_gpu(state_.spec, GpuId{first})});
   }
 }
 
@@ -53,7 +57,7 @@ void Components::begin() {
   for (std::uint32_t c = 0; c < all_.size(); ++c) {
     const Component& component = all_[c];
     if (component.of != nullptr) {
-      lives_[c].left = component.of->failure.draw(lives_[c].stream);
+      lives_[c].left = component.is_absent ? Time::never() : component.of->failure.draw(lives_[c].stream);
       if (!is_suspended(c)) agenda_.schedule(lives_[c].left, Agenda::Kind::turn, c);
     } else if (component.outage != nullptr) {
       agenda_.schedule(component.outage->from, Agenda::Kind::turn, c);

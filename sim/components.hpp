@@ -27,6 +27,7 @@ struct Component {
   OutReason reason = OutReason::failed;  ///< why its GPUs don't work while it is down
   const Slowdown* slows = nullptr;       ///< how it slows GPUs or servers while it is down; nullptr: it is an outage
   FoundBy found_by = FoundBy::delay;
+  bool is_absent = false;  ///< its server has no GPU of these numbers: nothing happens to it
   bool is_down = false;
   bool is_isolated = false;  ///< it was slow, and is out of service until its repair
 

@@ -20,6 +20,7 @@ void GpusInService::count_cause(GpuId id, OutReason reason, int by) {
 }
 
 bool GpusInService::add_cause(GpuId id, OutReason reason) {
+  if (!has_gpu(state_.spec, id)) return false;
   Gpu& gpu = gpus_[id.index()];
   const bool was_out = gpu.out().has_value();
   count_cause(id, reason, 1);
@@ -28,6 +29,7 @@ bool GpusInService::add_cause(GpuId id, OutReason reason) {
 }
 
 void GpusInService::remove_cause(GpuId id, OutReason reason) {
+  if (!has_gpu(state_.spec, id)) return;
   Gpu& gpu = gpus_[id.index()];
   count_cause(id, reason, -1);
   if (gpu.out()) return;
@@ -41,6 +43,7 @@ void GpusInService::remove_cause(GpuId id, OutReason reason) {
 }
 
 bool GpusInService::withhold(GpuId id, OutReason reason) {
+  if (!has_gpu(state_.spec, id)) return true;
   if (!gpus_[id.index()].out() && !state_.capacity.is_free(id)) return false;
   if (add_cause(id, reason)) state_.take_out_of_service(id);
   return true;

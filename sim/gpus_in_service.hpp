@@ -2,6 +2,8 @@
 // GpusInService knows for which reasons GPUs don't work, and for how long they did not. A GPU may have several causes
 // of one reason, such as a failure of its own and one of its server; it works when it has none.
 //
+// Numbers of GPUs that a server of a smaller type doesn't have are never in service, and nothing happens to them.
+//
 // A GPU that is out of service is held in the index of free resources like one that a job has to itself. So policies
 // need not know of failures: what has failed is not free.
 

@@ -31,7 +31,7 @@ RedundancyRule RedundancyRule::of_job(int gpus, int stages_of_job) const {
   RedundancyRule rule = *this;
   rule.stages = stages_of_job;
   const bool is_alone = cover == Cover::neighbours ? stages_of_job == 1 : gpus == stages_of_job;
-  if (!is_alone) return rule;
+  if (!is_alone && gpus % stages_of_job == 0) return rule;
   rule.cover = Cover::none;
   rule.step_cost = kNoStepCost;
   return rule;

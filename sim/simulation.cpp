@@ -210,7 +210,6 @@ class Simulation::Engine {
   [[nodiscard]] GpuTotals totals_of(GpuId gpu, Time now) const;
   /// The work of all jobs until `now`, likewise.
   [[nodiscard]] BusyTimes busy_times(Time now) const;
-  [[nodiscard]] bool exists(GpuId gpu) const;
   void add_types(RunResult& result) const;
   void add_sharing(RunResult& result) const;
   [[nodiscard]] JobResult result_of(JobId job) const;
@@ -299,15 +298,6 @@ BusyTimes Simulation::Engine::busy_times(Time now) const {
   return busy;
 }
 
-/// False for a number of a GPU that its server does not have (ClusterView::gpus_per_server).
-bool Simulation::Engine::exists(GpuId gpu) const {
-  if (state_.server_types.empty()) return true;
-  const ServerId server = state_.server_of(gpu);
-  const auto each = static_cast<std::size_t>(state_.spec.gpus_per_server);
-  return gpu.index() % each <
-         static_cast<std::size_t>(gpus_per_server(state_.spec, state_.server_types[server.index()]));
-}
-
 void Simulation::Engine::add_types(RunResult& result) const {
   for (const ServerType& type : state_.spec.types) {
     result.types.push_back(
@@ -383,7 +373,7 @@ JobResult Simulation::Engine::result_of(JobId id) const {
 
 void Simulation::Engine::add_hardware(RunResult& result) const {
   for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
-    if (!exists(GpuId{g})) continue;
+    if (!has_gpu(state_.spec, GpuId{g})) continue;
     result.gpus.push_back({totals_of(GpuId{g}, state_.clock), GpuId{g}, state_.server_of(GpuId{g}),
                            state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock)});
   }

@@ -16,7 +16,36 @@ Spares::Spares(EngineState& state, Admission& admission, Agenda& agenda, Compone
       per_server_{static_cast<std::uint32_t>(state.spec.gpus_per_server)},
       servers_(spec_.any() ? state.servers() : 0),
       working_{std::ssize(servers_)},
-      wanted_{working_ - spec_.all_spares()} {}
+      wanted_{working_ - spec_.all_spares()},
+      missing_(std::max<std::size_t>(state.spec.types.size(), 1)) {}
+
+std::int64_t& Spares::missing_like(std::uint32_t server) {
+  return missing_[static_cast<std::size_t>(std::max(0, type_of(state_.spec, ServerId{server})))];
+}
+
+/// One more or fewer server works.
+void Spares::count(std::uint32_t server, int change) {
+  working_ += change;
+  missing_like(server) -= change;
+}
+
+/// The first of a type that is missing, else the first.
+std::uint32_t Spares::best_of(const std::set<std::uint32_t>& pool) {
+  const auto own = std::ranges::find_if(pool, [this](std::uint32_t server) { return missing_like(server) > 0; });
+  return own == pool.end() ? *pool.begin() : *own;
+}
+
+/// The server that is one too many now that this one is back: itself, or the last of another type that took its place.
+std::uint32_t Spares::stand_in_for(std::uint32_t server) {
+  const auto is_extra = [this](std::uint32_t each) {
+    return missing_like(each) < 0 && servers_[each].role == Role::active && servers_[each].works() &&
+           std::ranges::find(vacating_, each, &Draining::of) == vacating_.end();
+  };
+  if (is_extra(server)) return server;
+  for (std::uint32_t other = static_cast<std::uint32_t>(servers_.size()); other-- > 0;)
+    if (is_extra(other)) return other;
+  return server;
+}
 
 void Spares::withhold() {
   const auto servers = static_cast<std::uint32_t>(servers_.size());
@@ -27,6 +56,7 @@ void Spares::withhold() {
     keep(s, s < first_cold ? Role::hot : Role::cold);
   }
   vacating_.clear();
+  std::ranges::fill(missing_, 0);
 }
 
 /// Has the server become a spare as soon as jobs have left it.
@@ -47,7 +77,7 @@ void Spares::stay_in_service(std::uint32_t server) {
 /// To be called of a server whose GPUs have all been withheld.
 void Spares::keep(std::uint32_t server, Role role) {
   servers_[server].role = role;
-  --working_;
+  count(server, -1);
   settle(server);
 }
 
@@ -100,30 +130,28 @@ void Spares::put_into_service(std::uint32_t server) {
 
 void Spares::on_failed(std::uint32_t server) {
   stay_in_service(server);
-  if (servers_[server].works()) --working_;
+  if (servers_[server].works()) count(server, -1);
   leave_pools(server);
   ++servers_[server].broken;
 }
 
 void Spares::on_repaired(std::uint32_t server) {
   if (--servers_[server].broken > 0) return;
-  if (!servers_[server].works())
-    settle(server);
-  else if (++working_ > wanted_ && servers_[server].role == Role::active)
-    vacate(server);  // another one has taken its place
+  if (!servers_[server].works()) return settle(server);
+  count(server, 1);
+  if (working_ > wanted_ && servers_[server].role == Role::active)
+    vacate(stand_in_for(server));  // another one has taken its place
 }
 
 void Spares::replace_failed() {
   while (std::ssize(vacating_) > std::max<std::int64_t>(0, working_ - wanted_)) stay_in_service(vacating_.back().of());
-  for (; working_ < wanted_ && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
-    if (!hot_.empty()) {
-      start(*hot_.begin(), Role::starting, spec_.spare_delay);
-    } else if (!warming_.empty()) {  // its start is on the list
-      servers_[*warming_.begin()].role = Role::starting;
-      warming_.erase(warming_.begin());
-    } else {
-      start(*cold_.begin(), Role::starting, spec_.cold_delay);
-    }
+  while (working_ < wanted_ && !(hot_.empty() && warming_.empty() && cold_.empty())) {
+    const std::uint32_t spare = best_of(!hot_.empty() ? hot_ : !warming_.empty() ? warming_ : cold_);
+    count(spare, 1);
+    if (warming_.erase(spare) > 0)
+      servers_[spare].role = Role::starting;  // its start is on the list
+    else
+      start(spare, Role::starting, hot_.contains(spare) ? spec_.spare_delay : spec_.cold_delay);
   }
   while (lacks_hot() && !cold_.empty()) start(*cold_.begin(), Role::warming, spec_.cold_delay);
 }

@@ -28,8 +28,8 @@ class Spares {
   /// A component on the server is back, and so are its GPUs.
   void on_repaired(std::uint32_t server);
   /// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
-  /// each the first. Before that, servers that were to become spares stay in service. At last, cold ones start for the
-  /// hot ones that are missing.
+  /// each the first of a type that servers in service lack, else the first. Before that, servers that were to become
+  /// spares stay in service. At last, cold ones start for the hot ones that are missing.
   void replace_failed();
 
  private:
@@ -42,6 +42,10 @@ class Spares {
     [[nodiscard]] bool works() const { return broken == 0 && (role == Role::active || role == Role::starting); }
   };
 
+  void count(std::uint32_t server, int change);
+  [[nodiscard]] std::int64_t& missing_like(std::uint32_t server);
+  [[nodiscard]] std::uint32_t best_of(const std::set<std::uint32_t>& pool);
+  [[nodiscard]] std::uint32_t stand_in_for(std::uint32_t server);
   void vacate(std::uint32_t server);
   void stay_in_service(std::uint32_t server);
   void keep(std::uint32_t server, Role role);
@@ -62,6 +66,7 @@ class Spares {
   std::vector<Server> servers_;                   // empty if nothing can fail
   std::int64_t working_ = 0;                      // servers that work or start and are no spares
   std::int64_t wanted_ = 0;                       // how many are to be in service
+  std::vector<std::int64_t> missing_;             // by type: how many fewer work than at first; below 0: more
   std::set<std::uint32_t> hot_, warming_, cold_;  // spares that work
   std::vector<Draining> vacating_;  // servers in service, one more than wanted each, that are to be spares
 };

@@ -29,7 +29,7 @@ namespace contend {
 // Servers that others lend to the cluster.
 [[nodiscard]] std::vector<ScenarioKey> loan_keys();
 [[nodiscard]] std::vector<Complaint> loan_complaints(const LoanSetup& loans, const ClusterSetup& cluster,
-                                                     const FailureSetup& failures, const SharingSetup& sharing);
+                                                     const FailureSetup& failures);
 
 // Jobs like those of a real trace: `workload: {like: philly, jobs: 100000}`.
 inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job

@@ -53,7 +53,7 @@ std::vector<ScenarioKey> loan_keys() {
 }
 
 std::vector<Complaint> loan_complaints(const LoanSetup& loans, const ClusterSetup& cluster,
-                                       const FailureSetup& failures, const SharingSetup& sharing) {
+                                       const FailureSetup& failures) {
   std::vector<Complaint> found;
   if (loans.servers == 0) return found;
   const auto add = [&](const char* key, std::string reason, const char* hint) {
@@ -68,8 +68,6 @@ std::vector<Complaint> loan_complaints(const LoanSetup& loans, const ClusterSetu
   if (failures.spares + failures.cold_spares > 0)
     add("loans.servers", "there are spares, and one would stand in for a server that isn't lent",
         "leave out failures.spares and failures.cold_spares");
-  if (sharing.law != SharingKind::none)
-    add("loans.servers", "jobs that share GPUs can't shrink when a server is reclaimed", "leave out sharing or loans");
   return found;
 }
 

@@ -97,7 +97,7 @@ class LayerReader {
       place(
           failure_complaints(scenario_.failures, scenario_.checkpoints, scenario_.cluster, network, scenario_.sharing));
     if (none_about({"failures", "loans", "cluster", "scheduling"}))
-      place(loan_complaints(scenario_.loans, scenario_.cluster, scenario_.failures, scenario_.sharing));
+      place(loan_complaints(scenario_.loans, scenario_.cluster, scenario_.failures));
     if (!readable) return;
     if (!complaints_.empty()) return place_independent();
     take_defaults(scenario_.training);
@@ -267,7 +267,7 @@ class LayerReader {
     if (cluster.gpus_per_server > 1 || !cluster.types.empty())
       place({{.key = cluster.types.empty() ? "cluster.gpus_per_server" : "cluster.types",
               .reason = "each site of network.sites has one server of one GPU",
-              .hint = "1"}});
+              .hint = "leave the key out, or write 1"}});
     try {
       const auto sites = static_cast<int>(read_link_matrix(*scenario_.network.sites).sites().size());
       const std::string there = fmt::format("{} links {} sites", *scenario_.network.sites, sites);

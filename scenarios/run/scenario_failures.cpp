@@ -97,15 +97,6 @@ FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failur
                          std::uint64_t seed) {
   FailureSpec spec;
   if (!failures.any_of_servers() && loans.servers == 0) return spec;
-  for (const NamedServerType& type : cluster.types) {
-    if (type.gpus_per_server == cluster.gpus_per_server) continue;
-    throw InputError{{{.key = failures.any_of_servers() ? "failures" : "loans.servers",
-                       .reason = fmt::format(
-                           "servers of {} have {} GPUs and others {}: what fails, or is lent, is counted in servers "
-                           "that have equally many",
-                           type.name, type.gpus_per_server, cluster.gpus_per_server),
-                       .hint = "give all cluster.types the same gpus_per_server"}}};
-  }
   spec.components = failing_components(cluster, failures);
   spec.of_jobs = law_of_jobs(failures);
   spec.jitter = failures.jitter;
@@ -368,10 +359,6 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
   if (job.is_timed && rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2)
     refuse("failures.redundancy.stages", fmt::format("job {} has a single stage, which has no neighbour", name),
            "give the stages of the pipelines of jobs with a duration");
-  if (job.is_timed && job.gpus % rule.stages != 0)
-    refuse("failures.redundancy.stages",
-           fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
-           "give a number of stages that divides the GPUs of all jobs with a duration");
   if (job.is_elastic || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
     refuse("failures.redundancy.cover",
            fmt::format("job {} {}, and so can't go on without some of its GPUs", name,
@@ -388,7 +375,15 @@ void check_covered_jobs(const RedundancyRule& rule, const std::vector<CoveredJob
                                .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
                                          "together with network.interference",
                                .hint = "leave one of the two out, or give network.interference: none"}};
-  if (std::ranges::any_of(jobs, &CoveredJob::is_timed)) return;
+  const auto is_divided = [&](const CoveredJob& job) { return job.is_timed && job.gpus % rule.stages == 0; };
+  if (std::ranges::any_of(jobs, is_divided)) return;
+  if (std::ranges::any_of(jobs, &CoveredJob::is_timed))
+    throw InputError{
+        Complaint{.key = "failures.redundancy.stages",
+                  .reason = fmt::format("{} stages divide the GPUs of no job with a duration, so that none "
+                                        "has redundancy",
+                                        rule.stages),
+                  .hint = "give a number of stages that divides the GPUs of some"}};
   const auto has = [&](int stages) { return std::ranges::find(jobs, stages, &CoveredJob::stages) != jobs.end(); };
   if (rule.stages > 1 && !has(rule.stages))
     throw InputError{Complaint{.key = "failures.redundancy.stages",
@@ -413,6 +408,13 @@ void check_failures(const Scenario& scenario, const Workload& workload, const Fa
     covered.push_back(
         {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share, stages_of(job, rule)});
   check_covered_jobs(rule, covered, has_interference(scenario));
+  const auto elastic = std::ranges::find_if(workload.jobs, [](const JobSpec& job) { return job.sizes >= 0; });
+  if (spec.loans.any() && scenario.sharing.law != SharingKind::none && elastic != workload.jobs.end())
+    throw InputError{Complaint{.key = "loans.servers",
+                               .reason = fmt::format("job {} is elastic, and jobs that share GPUs can't shrink when a "
+                                                     "server is reclaimed",
+                                                     quote_for_message(elastic->name)),
+                               .hint = "leave out sharing or loans, or give its list no min_gpus and max_gpus"}};
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
 }

@@ -68,5 +68,4 @@ TEST_CASE("loans: what is refused, and why") {
   CHECK(refuses("cluster: {servers: 4}\nloans: {servers: 2, events: a.csv, low: 0.1}\n", "no loans.events"));
   CHECK(refuses("cluster: {servers: 4}\nloans: {servers: 1}\nfailures: {spares: 1}\n", "there are spares"));
   CHECK(refuses("cluster: {servers: 4}\nloans: {servers: 1, reclaim: first}\n", "least-cost"));
-  CHECK(refuses("cluster: {servers: 4}\nloans: {servers: 1}\nscheduling: {sharing: {law: factor}}\n", "share GPUs"));
 }

@@ -196,7 +196,8 @@ TEST_CASE("a job that needs exactly what the empty cluster has can run, and one 
   CHECK(why([](JobSpec& job) { job.vc = 0, job.gpus = 8; }) == "");
   CHECK(why([](JobSpec& job) { job.vc = 0, job.gpus = 9; }) == "needs 9 GPUs, its virtual cluster has 8");
   CHECK(why([](JobSpec& job) { job.memory_per_gpu = Bytes{100}; }) == "");
-  CHECK(why([](JobSpec& job) { job.memory_per_gpu = Bytes{101}; }) == "needs 101 bytes of GPU memory, a GPU has 100");
+  CHECK(why([](JobSpec& job) { job.memory_per_gpu = Bytes{101}; }) ==
+        "needs 101 bytes of GPU memory, a GPU has 100 bytes");
   CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 5; }) == "");
   CHECK(why([](JobSpec& job) { job.vc = 1, job.gpus = 6; }) == "needs 6 GPUs, the quota of its virtual cluster is 5");
   CHECK(why([](JobSpec& job) { job.vc = 2, job.gpus = 6; }) == "");

@@ -339,10 +339,16 @@ TEST_CASE("each job of iterations has its own stages, and one without a second s
   CHECK(neighbours.jobs[1].finish.ns() == 300 + 18 * 107);
 }
 
+TEST_CASE("a job whose GPUs the stages don't divide has no redundancy, which costs nothing") {
+  const RedundancyRule of_four = rule(Cover::replicas, 3).of_job(4, 3);
+  CHECK_FALSE(of_four.any());
+  CHECK(of_four.step_cost == RedundancyRule::kNoStepCost);
+  CHECK_FALSE(rule(Cover::neighbours, 4).of_job(2, 4).any());
+  CHECK(rule(Cover::replicas, 3).of_job(6, 3).any());
+}
+
 TEST_CASE("what redundancy can't mean is refused with the reason") {
   CHECK(pipeline(4, rule(Cover::neighbours, 1)).refusal().find("has a single stage") != std::string::npos);
-  CHECK(pipeline(4, rule(Cover::replicas, 3)).refusal().find("has 4 GPUs, not a multiple of 3 stages") !=
-        std::string::npos);
   StruckCluster groups = iterating(Time{});
   groups.jobs[0].layout.replica = 4;
   CHECK(groups.refusal().find("has groups of 4 GPUs, which the 2 of a stage") != std::string::npos);

@@ -37,7 +37,7 @@ JobSpec job_of(int gpus, std::int64_t duration_s, std::int32_t pace = -1) {
 
 RunResult run_on(const ClusterSpec& cluster, Workload workload, const SchedulingRules& rules = {},
                  const Setup& setup = {}, std::unique_ptr<SchedulingPolicy> scheduling = nullptr,
-                 const LoanSpec& loans = {}) {
+                 const FailureSpec& failures = {}) {
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   PolicySet policies = policies_of(setup, {});
@@ -45,7 +45,7 @@ RunResult run_on(const ClusterSpec& cluster, Workload workload, const Scheduling
   if (scheduling) policies.scheduling = std::move(scheduling);
   SimulationOptions options;
   options.rules = rules;
-  options.failures.loans = loans;
+  options.failures = failures;
   const std::size_t jobs = workload.jobs.size();
   Simulation simulation{cluster, std::move(workload), std::move(policies),
                         std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), jobs),
@@ -202,7 +202,7 @@ TEST_CASE("types: what no type can run is refused with the reason on each") {
         "has no type of server that can run it: on old it needs 5 GPUs, they have 4; on new it needs 5 GPUs, they "
         "have 4");
   CHECK(result.jobs[1].reason ==
-        "has no type of server that can run it: on old it needs 60 bytes of GPU memory, a GPU has 50");
+        "has no type of server that can run it: on old it needs 60 bytes of GPU memory, a GPU has 50 bytes");
   CHECK(result.jobs[2].reason == "has no throughput on any type of server");
 }
 
@@ -402,7 +402,8 @@ TEST_CASE("types: a job that needs servers which are never lent is refused with 
   Workload workload;
   workload.paces = {kOnlyOld, {{.together = 0}, {.together = kNominalPace}}};
   workload.jobs = {job_of(2, 10, 0), job_of(1, 10, 1), job_of(4, 10, 0)};
-  const LoanSpec none{.servers = 1, .changes = {{Time{}, 0}}};
+  FailureSpec none, one;
+  none.loans = {.servers = 1, .changes = {{Time{}, 0}}};
   const RunResult never = run_on(mixed(), workload, {}, {}, nullptr, none);
   CHECK(never.jobs[0].state == JobState::finished);
   CHECK(never.jobs[1].state == JobState::failed);
@@ -410,9 +411,49 @@ TEST_CASE("types: a job that needs servers which are never lent is refused with 
       never.jobs[1].reason ==
       "has no type of server that can run it: on new it needs 1 GPU, they have 0, without servers that are never lent");
   CHECK(never.jobs[2].state == JobState::finished);
-  const LoanSpec one{.servers = 2, .changes = {{Time{}, 0}, {Time::seconds(20), 1}}, .period = Time::seconds(40)};
+  one.loans = {.servers = 2, .changes = {{Time{}, 0}, {Time::seconds(20), 1}}, .period = Time::seconds(40)};
   const RunResult later = run_on(mixed(), workload, {}, {}, nullptr, one);
   CHECK(later.jobs[0].state == JobState::finished);
   CHECK(later.jobs[1].state == JobState::failed);
   CHECK(later.jobs[2].start == Time::seconds(20));
+}
+
+TEST_CASE("types: GPUs that a smaller server lacks don't fail, and take nothing down") {
+  Workload workload;
+  workload.paces = {kOnlyOld};
+  workload.jobs = {job_of(2, 30, 0), job_of(4, 100)};
+  FailureSpec failures;
+  // Server 0 has GPUs 0 and 1 of the four numbers: the job on them goes on on server 1 at once.
+  failures.outages = {{Time::seconds(10), Time::seconds(20), 0, 4}};
+  const RunResult struck = run_on(mixed(), workload, {}, {}, nullptr, failures);
+  CHECK(struck.jobs[0].interruptions == 1);
+  CHECK(struck.jobs[0].finish == Time::seconds(30));
+  CHECK(struck.jobs[1].finish == Time::seconds(100));
+  REQUIRE(struck.gpus.size() == 8);
+  CHECK(struck.gpus[0].down == Time::seconds(10));
+  CHECK(struck.gpus[2].down == Time{});
+  // Each of the eight GPUs fails once, with its server.
+  failures.outages.clear();
+  failures.components = {
+      {"gpu", 1, true, DurationLaw::constant(Time::seconds(60)), DurationLaw::constant(Time::seconds(1'000))}};
+  const RunResult worn = run_on(mixed(), workload, {}, {}, nullptr, failures);
+  CHECK(worn.failures >= 8);
+  CHECK(worn.failures % 8 == 0);
+}
+
+TEST_CASE("types: a spare goes back when the server is back whose place it took") {
+  ClusterSpec cluster = mixed();
+  cluster.servers = 3;
+  cluster.gpus_per_server = 2;
+  cluster.types = {{"old", 1, 2, Bytes{100}, 1.0}, {"new", 2, 2, Bytes{100}, 3.0}};
+  Workload workload;
+  workload.paces = {kOnlyOld};
+  workload.jobs = {job_of(2, 30, 0)};
+  FailureSpec failures;
+  failures.spares = 1;  // server 2, which is new
+  failures.outages = {{Time::seconds(10), Time::seconds(20), 0, 2}};
+  const RunResult result = run_on(cluster, workload, {}, {}, nullptr, failures);
+  CHECK(result.jobs[0].finish == Time::seconds(40));
+  CHECK(result.gpus[0].down == Time::seconds(10));
+  CHECK(result.gpus[4].down == Time::seconds(30));  // it is a spare but for the ten seconds
 }

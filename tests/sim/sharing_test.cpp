@@ -94,7 +94,7 @@ TEST_CASE("a job that the cluster could never run fails with a reason and delays
   CHECK(run.result.jobs[0].state == JobState::failed);
   CHECK(run.result.jobs[0].reason == "needs 3 GPUs, the cluster has 2");
   CHECK(run.result.jobs[1].state == JobState::failed);
-  CHECK(run.result.jobs[1].reason == "needs 101 bytes of GPU memory, a GPU has 100");
+  CHECK(run.result.jobs[1].reason == "needs 101 bytes of GPU memory, a GPU has 100 bytes");
   CHECK(run.result.jobs[0].start == Time::never());
   CHECK(run.result.jobs[2].finish.ns() == 15);
   CHECK(run.result.jobs[2].reason == "");
