@@ -69,6 +69,20 @@ class Arguments {
   std::span<const Option> options_;
 };
 
+/// What `read` returns of the value of an option. What it complains of is wrong usage: a UsageError with the option's
+/// name.
+template <class Read>
+[[nodiscard]] auto of_option(std::string_view option, const Read& read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    Complaint complaint = error.complaints().front();
+    complaint.file = "--" + std::string{option};
+    complaint.line = 0;
+    throw UsageError{complaint.format()};
+  }
+}
+
 /// A verb of the program, as cli/verbs.txt describes it.
 struct Command {
   std::string_view name;
@@ -110,6 +124,7 @@ int fit_verb(const Arguments& arguments);
 int collective_verb(const Arguments& arguments);
 int flows_verb(const Arguments& arguments);
 int stragglers_verb(const Arguments& arguments);
+int ask_verb(const Arguments& arguments);
 /// What `compare` prints of wrong input, beside the message that all verbs have.
 void annotate_wrong_comparison(const Arguments& arguments, const InputError& error);
 

@@ -44,6 +44,7 @@ constexpr VerbCode kVerbs[] = {
     {"collective", collective_verb},
     {"flows", flows_verb},
     {"stragglers", stragglers_verb},
+    {"ask", ask_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.

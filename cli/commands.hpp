@@ -11,8 +11,9 @@ namespace contend {
 
 /// In the order in which the help of the program shows them.
 [[nodiscard]] std::span<const Command> commands();
-/// The text of verbs.txt.
+/// The texts of verbs.txt and questions.txt.
 [[nodiscard]] std::string_view verbs_text();
+[[nodiscard]] std::string_view questions_text();
 
 /// The command that the words begin with, or nullptr. A verb may have two words, such as `calibrate network`, beside
 /// the verb of the first word alone.

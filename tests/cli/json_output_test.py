@@ -63,6 +63,7 @@ CASES = [
              "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),
     ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),
     ("flows", "flows fabric.yaml flows.csv --json"),
+    ("ask", "ask spares --servers 10 --mtbf 9h --repair 1h --spares 1 --json"),
     ("show-topology", "show fabric.yaml --topology --json"),
     ("show-layers", f"show {STUDY} --layers --json"),
     ("show-parallel", "show parallel.yaml --parallel --json"),
