@@ -84,7 +84,8 @@ void add_waits(Table& table, const std::vector<WaitsBeside>& rows, const std::st
 
 std::vector<const Grouping*> chosen_groupings(const Arguments& arguments) {
   std::vector<const Grouping*> chosen;
-  for (const std::string& name : arguments.values("by")) chosen.push_back(&find_grouping(name));
+  for (const std::string& name : arguments.values("by"))
+    chosen.push_back(of_option("by", [&] { return &find_grouping(name); }));
   return chosen;
 }
 

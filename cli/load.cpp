@@ -1,6 +1,7 @@
 #include "cli/load.hpp"
 
 #include "cli/output.hpp"
+#include "cli/quantity_option.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/run/run_notes.hpp"
@@ -30,7 +31,11 @@ std::vector<std::string> overrides(const Arguments& arguments) {
     all.push_back(fmt::format("seed={}", *seed));
   if (const auto repeat = arguments.whole_number("repeat", 1, 100'000))
     all.push_back(fmt::format("repeat={}", *repeat));
-  if (const auto until = arguments.value("until")) all.push_back("engine.until=" + *until);
+  if (const auto until = arguments.value("until")) {
+    if (*until != "none" && quantity_of<Time>(arguments, "until") == Time{})
+      throw UsageError{"--until: expected a time above 0, or none"};
+    all.push_back("engine.until=" + *until);
+  }
   if (arguments.has("no-leap")) all.emplace_back("engine.leap=false");
   return all;
 }

@@ -229,11 +229,7 @@ std::string json_of(const TransformerConfig& config, std::int64_t sequence) {
 }  // namespace
 
 TransformerConfig named_model(const std::string& name_or_file, const std::string& as) {
-  if (const TransformerModel* const model = find_transformer(name_or_file)) {
-    if (as.empty()) return {*model, "", {}, ""};
-    throw InputError{Complaint{
-        .key = "as", .reason = "a model of the catalogue has no file that could be read otherwise", .hint = ""}};
-  }
+  if (const TransformerModel* const model = find_transformer(name_or_file)) return {*model, "", {}, ""};
   if (!std::filesystem::exists(name_or_file))
     throw InputError{{{.file = name_or_file,
                        .reason = "is neither a file nor a name of `contend list transformers`",

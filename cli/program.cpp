@@ -91,11 +91,15 @@ int dispatch(const std::vector<std::string>& words, const std::vector<std::strin
     return kExitOk;
   }
   if (verb == "--version" || verb == "version") {
+    if (words.size() > 2) throw UsageError{fmt::format("contend {}: unexpected argument \"{}\"", verb, words[2])};
     print_version();
     return kExitOk;
   }
   if (verb == "help") {
-    print_output("{}", help_text(find_command(std::span{words}.subspan(2))));
+    const Command& command = find_command(std::span{words}.subspan(2));
+    if (words.size() > 2 + words_of(command))
+      throw UsageError{fmt::format("contend help: unexpected argument \"{}\"", words[2 + words_of(command)])};
+    print_output("{}", help_text(command));
     return kExitOk;
   }
   const Command& command = find_command(std::span{words}.subspan(1));

@@ -28,17 +28,21 @@ struct ShownColumn {
   std::string_view metric;
   std::string_view title;      ///< short enough for a table of ten columns
   bool of_many_waits = false;  ///< of scenarios, shown where jobs waited again after their first start
+  bool of_queues = false;      ///< not shown beside figures of training
 };
 constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
-                                    {"median_jct_s", "median"},
-                                    {"p95_jct_s", "p95"},
-                                    {"max_jct_s", "max"},
+                                    {"median_jct_s", "median", false, true},
+                                    {"p95_jct_s", "p95", false, true},
+                                    {"max_jct_s", "max", false, true},
                                     {"makespan_s", "makespan"},
                                     {"avg_queueing_s", "queueing"},
                                     {"avg_waiting_s", "waiting", true},
                                     {"gpu_utilisation", "GPU util"},
                                     {"network_utilisation", "net util"},
-                                    {"contended_share", "contended"}};
+                                    {"contended_share", "contended", false, true}};
+/// Of jobs of iterations, shown where some job processes tokens.
+constexpr ShownColumn kTrainingColumns[] = {
+    {"iteration_s", "iteration"}, {"tokens_per_second", "tokens/s"}, {"mfu", "MFU"}};
 
 /// The cells of one figure for all rows; `with_interval` appends the half-width.
 std::vector<std::string> figure_cells(const ShownColumn& column, const std::vector<ComparisonRow>& rows,
@@ -192,14 +196,25 @@ struct FigureColumns {
 };
 FigureColumns figure_columns(const std::vector<ComparisonRow>& rows, bool intervals) {
   FigureColumns columns;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(rows, [&](const ComparisonRow& row) { return !std::isnan(row.figure(name).mean); });
+  };
+  const bool trains = has("tokens_per_second");
+  for (const ShownColumn& column : kTrainingColumns) {
+    if (!trains || !has(column.metric)) continue;
+    const std::string_view unit = shown_unit(metric(column.metric).unit);
+    const bool is_in_title = column.title.find('/') != std::string_view::npos;
+    columns.titles.push_back(is_in_title ? std::string{column.title} : fmt::format("{} [{}]", column.title, unit));
+    columns.cells.push_back(figure_cells(column, rows, false));
+  }
   for (const ShownColumn& column : kColumns) {
     if (column.of_many_waits && std::ranges::none_of(rows, waited_again)) continue;
+    if (column.of_queues && trains) continue;
     columns.titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
     columns.cells.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }
   for (const Metric& each : metrics()) {
-    const auto has_value = [&](const ComparisonRow& row) { return !std::isnan(row.figure(each.name).mean); };
-    if (!each.of_some || each.is_of_iterations() || std::ranges::none_of(rows, has_value)) continue;
+    if (!each.of_some || each.is_of_iterations() || !has(each.name)) continue;
     const std::string_view unit = shown_unit(each.unit);
     const bool plain = unit.empty() || is_count(each.unit);
     columns.titles.push_back(plain ? std::string{each.title} : fmt::format("{} [{}]", each.title, unit));

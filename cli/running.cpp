@@ -64,6 +64,10 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
     }
     warn(free_tensor_note(scenario.network, scenario.training));
     warn(nccl_machine_note(scenario.network));
+    for (const std::string& note : effectless_notes(scenario.network, scenario.training)) warn(note);
+    for (const std::string& note :
+         unused_tables_notes(scenario.cluster, scenario.workload, scenario.sharing, scenario.training, lists))
+      warn(note);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,19 @@ void print_jobs(const SlurmSweep& sweep, const SlurmJobs& jobs) {
   print_output("job {}: merges them into {}\n", jobs.merge, sweep.output);
 }
 
+/// Refuses what sbatch would refuse after the folder has been written.
+void check_limits(const Arguments& arguments) {
+  static const std::regex kTime{R"((\d+|\d+:\d+|\d+:\d+:\d+|\d+-\d+(:\d+){0,2}|UNLIMITED|INFINITE))"},
+      kMemory{R"(\d+[KMGT]?)"};
+  if (const auto time = arguments.value("time"); time && !std::regex_match(*time, kTime))
+    throw UsageError{
+        fmt::format("--time: expected a limit such as 90 (minutes), 1:30:00 or 2-12 (days-hours), got \"{}\"", *time)};
+  if (const auto memory = arguments.value("mem"); memory && !std::regex_match(*memory, kMemory))
+    throw UsageError{fmt::format("--mem: expected a size such as 4000 (MB) or 8G, got \"{}\"", *memory)};
+}
+
 SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
+  check_limits(arguments);
   SlurmSweep sweep;
   sweep.folder = std::filesystem::absolute(*arguments.value("slurm")).lexically_normal().string();
   while (sweep.folder.size() > 1 && sweep.folder.back() == '/') sweep.folder.pop_back();

@@ -1,7 +1,6 @@
 #include "report/facts.hpp"
 
 #include "models/workloads/fitted.hpp"
-#include "network/topology_report.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -31,6 +30,12 @@ std::string policy_text(const PolicyChoice& choice) {
   return text;
 }
 
+/// The rate of an interface in bits a second, as people write it.
+std::string interface_text(ByteRate rate) {
+  constexpr double kGbps = 1e9 / 8;
+  return fmt::format("{:g}Gbps", rate.bytes_per_second() / kGbps);
+}
+
 /// The keys that begin with `prefix` and have another value than the usual one, or are among `always`, as people write
 /// them: `nic 200Gbps, alpha 50us`.
 std::string keys_text(const Scenario& scenario, std::string_view prefix,
@@ -39,8 +44,9 @@ std::string keys_text(const Scenario& scenario, std::string_view prefix,
   for (const ScenarioKey& key : scenario_keys()) {
     if (!key.path.starts_with(prefix)) continue;
     const std::string_view name = key.path.substr(prefix.size());
-    const std::string value = key.io->print(scenario);
+    std::string value = key.io->print(scenario);
     const bool is_shown = std::ranges::find(always, name) != always.end() || value != key.io->print(default_scenario());
+    if (key.path == "network.nic" && scenario.network.nic) value = interface_text(*scenario.network.nic);
     if (is_shown && !value.empty() && value != "auto" && name != "fidelity")
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   }
@@ -53,7 +59,7 @@ std::string network_text(const Scenario& scenario) {
     return fmt::format("{}: {}", network.traits().title, keys_text(scenario, "network.", {"nic", "alpha"}));
   }
   return fmt::format("{}: {} fabric, {} servers, interfaces of {}, collectives {}", network.traits().title,
-                     network.topology.fabric.kind, network.topology.server.kind, format_rate(*network.nic),
+                     network.topology.fabric.kind, network.topology.server.kind, interface_text(*network.nic),
                      network.collectives);
 }
 

@@ -99,8 +99,9 @@ void check_held(const SweepData& data, const SweepAxes& axes, const std::string&
   };
   for (const std::string& key : axes.averaged) free(key, "averaged");
   for (const SweepReference& each : axes.held) {
-    free(each.key, "held");
+    check_name(each.key, keys, "parameter");
     (void)level_named(levels_of(parameter_of(data, each.key)), each);
+    free(each.key, "held");
   }
 }
 

@@ -39,7 +39,7 @@ class BatchRuleReader {
     columns_ = find_named_columns(table, kRuleColumns, complaints_, kRequiredRuleColumns);
     if (columns_[kFromIteration] == kNoColumn && columns_[kFromShare] == kNoColumn)
       complaints_.add({1, 0}, "", "no column \"from_iteration\" or \"from_share\"");
-    if (table.rows.empty()) complaints_.add({1, 0}, "", "the table has no rows");
+    if (table.rows.empty() && complaints_.empty()) complaints_.add({1, 0}, "", "the table has no rows");
     complaints_.throw_if_any();
   }
 

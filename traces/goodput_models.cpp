@@ -2,8 +2,8 @@
 
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
+#include "text/csv_header.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
@@ -52,19 +52,16 @@ class GoodputReader {
 
  private:
   void find() {
-    std::vector<std::string> known;
-    for (const GoodputColumn& column : kGoodputColumns) known.emplace_back(column.name);
-    for (std::size_t i = 0; i < table_.header.size(); ++i) {
-      const std::string& name = table_.header[i];
-      if (std::ranges::find(known, name) == known.end())
-        complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
-      else if (!columns_.emplace(name, i).second)
-        complaints_.add({1, 0}, "", fmt::format("column \"{}\" appears twice", name));
+    std::vector<std::string> known, required;
+    for (const GoodputColumn& column : kGoodputColumns) {
+      known.emplace_back(column.name);
+      if (column.required) required.emplace_back(column.name);
     }
-    for (const GoodputColumn& column : kGoodputColumns)
-      if (column.required && !columns_.contains(column.name))
-        complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", column.name));
-    if (table_.rows.empty()) complaints_.add({1, 0}, "", "the table has no rows");
+    check_header(table_.header, known, required, [&](std::string reason, std::string hint) {
+      complaints_.add({1, 0}, "", std::move(reason), std::move(hint));
+    });
+    for (std::size_t i = 0; i < table_.header.size(); ++i) columns_.emplace(table_.header[i], i);
+    if (table_.rows.empty() && complaints_.empty()) complaints_.add({1, 0}, "", "the table has no rows");
     complaints_.throw_if_any();
   }
 

@@ -160,6 +160,7 @@ class JobListReader {
       complaints.throw_if_any();
     }
     std::vector<std::string> unused;
+    std::vector<std::string> hints;
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
@@ -167,22 +168,30 @@ class JobListReader {
       if (column == kColumns && !renamed.empty() && std::ranges::find(renamed, name) == renamed.end())
         unused.emplace_back(name);
       else if (column == kColumns)
-        complain(fmt::format("unknown column {}", quote_for_message(name)), hint_for_column(name, known));
+        complain(fmt::format("unknown column {}", quote_for_message(name)),
+                 hints.emplace_back(hint_for_column(name, known)));
       else if (index_[column] != kNone)
         complain(fmt::format("column \"{}\" appears twice", name));
       else
         index_[column] = i;
     }
-    check_columns(complain);
+    // What was probably meant isn't also missing.
+    const auto is_meant = [&](std::string_view name) {
+      return std::ranges::any_of(
+          hints, [&](const std::string& hint) { return hint.find(fmt::format("\"{}\"", name)) != std::string::npos; });
+    };
+    check_columns(complain, is_meant);
     complaints.throw_if_any();
     report_.set_unused_columns(std::move(unused));
   }
 
   static bool is_known(std::string_view name) { return std::ranges::find(kNames, name) != kNames.end(); }
 
-  template <class Complain>
-  void check_columns(const Complain& complain) const {
-    if (has(kSubmitMs) && has(kSubmitS)) complain("both submit_ms and submit_s are given; expected one of them");
+  template <class Complain, class IsMeant>
+  void check_columns(const Complain& complain, const IsMeant& is_meant) const {
+    const auto has = [&](Column column) { return this->has(column) || is_meant(kNames[column]); };
+    if (this->has(kSubmitMs) && this->has(kSubmitS))
+      complain("both submit_ms and submit_s are given; expected one of them");
     if (!has(kSubmitMs) && !has(kSubmitS)) complain("no column \"submit_ms\" (or \"submit_s\")");
     const bool timed = has(kDuration);
     const bool neither = !timed && !has(kModel) && !has(kIterations);
@@ -208,6 +217,8 @@ class JobListReader {
           fmt::format("{} was used on line {} already", quote_for_message(job.name), first));
     }
     job.model = name_in(kModel);
+    if (has(kDuration) && field(kDuration).empty() && field(kIterations).empty())
+      return bad(kDuration, "neither duration_s nor iterations", {}, "give one of the two");
     const bool timed = !field(kDuration).empty();
     if (!timed) check_model(job.model);
     read_members(job, timed);

@@ -4,10 +4,10 @@
 #include "sim/complaints.hpp"
 #include "sim/units.hpp"
 #include "text/csv.hpp"
+#include "text/csv_header.hpp"
 #include "text/decimal.hpp"
 #include "text/decimal_places.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,16 +32,10 @@ template <std::size_t kCount, class Complain>
                                                             std::size_t required, const Complain& complain) {
   const std::vector<std::string> known{columns.begin(), columns.end()};
   const auto& header = table.header;
-  for (auto at = header.begin(); at != header.end(); ++at) {
-    if (std::find(known.begin(), known.end(), *at) == known.end())
-      complain(fmt::format("unknown column \"{}\"", *at), did_you_mean(*at, known));
-    else if (std::find(header.begin(), at, *at) != at)
-      complain(fmt::format("column \"{}\" appears twice", *at), std::string{});
-  }
+  check_header(header, known, {known.begin(), known.begin() + static_cast<std::ptrdiff_t>(required)}, complain);
   std::array<std::size_t, kCount> found{};
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto at = std::find(header.begin(), header.end(), known[i]);
-    if (at == header.end() && i < required) complain(fmt::format("no column \"{}\"", known[i]), std::string{});
     found[i] = at == header.end() ? kNoColumn : static_cast<std::size_t>(at - header.begin());
   }
   return found;

@@ -29,7 +29,7 @@ class NamedRows {
             std::size_t required)
       : complaints_{file}, names_{names} {
     columns_ = find_named_columns(table, names, complaints_, required);
-    if (table.rows.empty()) complaints_.add({1, 0}, "", "the table has no rows");
+    if (table.rows.empty() && complaints_.empty()) complaints_.add({1, 0}, "", "the table has no rows");
     complaints_.throw_if_any();
   }
 

@@ -9,6 +9,7 @@
 // (Narayanan et al., OSDI 2020).
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,13 @@ class ThroughputTable {
   [[nodiscard]] Throughput of(const std::string& model, int gpus, const std::string& type) const;
   /// The file whose rows time the model. It must have one.
   [[nodiscard]] const std::string& file(const std::string& model) const { return files_.at(model); }
+  /// Names of the types of GPUs, each once.
+  [[nodiscard]] std::set<std::string> types() const {
+    std::set<std::string> names;
+    for (const auto& [place, rates] : rows_)
+      for (const auto& [type, rate] : rates) names.insert(type);
+    return names;
+  }
   /// Names of the models, each once.
   [[nodiscard]] std::vector<std::string> models() const;
   /// Numbers of GPUs for which the table has a row of the model.

@@ -264,6 +264,25 @@ int write_interference(const Arguments& arguments, const FragmentChoice& choice,
   return kExitOk;
 }
 
+/// What these times can't say: what a collective of one rank sends, and what a byte costs.
+void refuse_silent_times(const std::vector<CollectiveSample>& samples, const NetworkCalibration& calibration) {
+  const auto is_alone = [](const CollectiveSample& each) {
+    return each.ranks == 1 && each.exchange != TimedExchange::message;
+  };
+  if (std::ranges::any_of(samples, is_alone))
+    throw InputError{
+        "a collective of one rank sends nothing: its times say nothing of the network; give logs of 2 or more ranks"};
+  for (const SeriesFit& series : calibration.series) {
+    const auto [least, most] = std::ranges::minmax(series.samples, {}, &CollectiveSample::time);
+    const bool one_size = series.samples.front().size == series.samples.back().size;
+    if (!one_size && least.time == most.time)
+      throw InputError{
+          fmt::format("{}: all sizes take the same time, so that a byte would cost nothing; measure larger sizes, or "
+                      "check the column of times",
+                      series_names(std::vector{&series}))};
+  }
+}
+
 /// One line for all series that allow as many.
 void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wanted) {
   std::map<std::size_t, std::vector<const SeriesFit*>> allowed;
@@ -286,6 +305,7 @@ int calibrate_network_verb(const Arguments& arguments) {
   if (input.samples.empty()) return write_interference(arguments, choice, input);
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
+  refuse_silent_times(input.samples, calibration);
   note_fewer_regions(calibration, regions);
   if (calibration.series.empty() && calibration.contention.empty())
     throw InputError{

@@ -37,6 +37,11 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   for (const std::string& note : inherited_notes(scenario.training))
     print_message("contend: note: {}: {}\n", file, note);
   JobLists lists;
+  std::vector<std::string> warnings = effectless_notes(scenario.network, scenario.training);
+  for (std::string& note :
+       unused_tables_notes(scenario.cluster, scenario.workload, scenario.sharing, scenario.training, lists))
+    warnings.push_back(std::move(note));
+  for (const std::string& note : warnings) print_message("contend: warning: {}: {}\n", file, note);
   if (!scenario.overlap.given())
     for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))
       print_message("contend: note: {}: {}\n", file, note);

@@ -5,6 +5,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/quantity_option.hpp"
+#include "network/catalogue.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "network/library/nccl_machine.hpp"
 #include "scenarios/run/fabric_collective.hpp"
@@ -38,9 +40,12 @@ Bytes size_of(const std::string& option, const std::string& text) {
     if (number <= (INT64_MAX >> shift)) return Bytes{number << shift};
   }
   const Parsed<Bytes> size = parse_quantity<Bytes>(text);
-  if (!size.value || *size.value <= Bytes{})
-    throw UsageError{fmt::format("--{}: expected a size > 0 such as 8, 32M or 1KiB, got \"{}\"", option, text)};
-  return *size.value;
+  if (size.value && *size.value > Bytes{}) return *size.value;
+  const bool too_large =
+      error == std::errc::result_out_of_range || size.hint == "this one is too large" || (number > 0 && letter);
+  throw UsageError{fmt::format("--{}: expected a size {}, got \"{}\"", option,
+                               too_large ? "below 8388608TiB; this one is too large" : "> 0 such as 8, 32M or 1KiB",
+                               text)};
 }
 
 std::vector<Bytes> listed_sizes(const Arguments& arguments) {
@@ -105,17 +110,6 @@ std::vector<double> numbers_of(const Arguments& arguments, const char* option, s
   }
 }
 
-template <class T>
-std::optional<T> quantity_of(const Arguments& arguments, const char* option) {
-  const auto text = arguments.value(option);
-  if (!text) return std::nullopt;
-  const Parsed<T> parsed = parse_quantity<T>(*text);
-  if (!parsed.value)
-    throw UsageError{fmt::format("--{}: expected {}, got \"{}\"{}{}", option, parsed.expected, *text,
-                                 parsed.hint.empty() ? "" : "; ", parsed.hint)};
-  return parsed.value;
-}
-
 /// What the command line says about NCCL and the machine.
 struct Library {
   NcclMachine machine;
@@ -127,8 +121,12 @@ struct Library {
 void take_network(const Arguments& arguments, Library& library) {
   if (const auto text = arguments.value("between")) {
     library.machine.between = *text;
+    std::vector<std::string> networks;
+    for (const TextEntry& each : network_catalogue())
+      if (each.kind == "network") networks.emplace_back(each.name);
     if (find_network_times(*text) == nullptr)
-      throw UsageError{fmt::format("--between: there is no network \"{}\"; see contend list between", *text)};
+      throw UsageError{fmt::format("--between: there is no network \"{}\"{}; `contend list between` lists all", *text,
+                                   suggestion(*text, networks))};
   }
   const std::vector<double> further = numbers_of(arguments, "further", 3), shares = numbers_of(arguments, "shares", 5);
   if (!further.empty() || !shares.empty())
@@ -153,7 +151,7 @@ std::optional<Library> library_of(const Arguments& arguments, const std::optiona
   const auto gpu = arguments.value("gpu"), cpu = arguments.value("cpu");
   if (machine) {
     arguments.refuse("gpu", "with --machine, which has its GPUs");
-    library.machine = find_nccl_machine(*machine);
+    library.machine = of_option("machine", [&] { return find_nccl_machine(*machine); });
     if (cpu) library.machine.cpu = named("cpu", *cpu, kCpus);
     library.choices.version = library.machine.version;
   } else {
@@ -165,7 +163,8 @@ std::optional<Library> library_of(const Arguments& arguments, const std::optiona
   }
   library.choices.measured = !arguments.has("planned");
   library.choices.in_place = arguments.has("in-place") || (arguments.has("compare") && !arguments.has("out-of-place"));
-  if (const auto text = arguments.value("nccl")) library.choices.version = read_nccl_version(*text);
+  if (const auto text = arguments.value("nccl"))
+    library.choices.version = of_option("nccl", [&] { return read_nccl_version(*text); });
   if (const auto text = arguments.value("channels")) library.choices.graph = channels_of(*text);
   if (arguments.has("sharp")) library.machine.sharp = true;
   if (const auto time = quantity_of<Time>(arguments, "net-latency"))

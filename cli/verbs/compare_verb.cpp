@@ -245,7 +245,8 @@ int compare_verb(const Arguments& arguments) {
     throw UsageError{"contend compare: --measured needs a --fail-if"};
   const auto worst = arguments.whole_number("worst", 0, kMaxWorst);
   std::vector<ComparedSide> sides = load_sides(arguments);
-  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
+  const std::vector<RegressionRule> rules =
+      of_option("fail-if", [&] { return parse_rules(arguments.values("fail-if")); });
   if (arguments.has("junit") && rules.empty() && std::ranges::none_of(sides, [](const ComparedSide& side) {
         return side.scenario && !side.scenario->expect.empty();
       }))

@@ -2,10 +2,10 @@
 #include "cli/exit_code.hpp"
 #include "cli/import_report.hpp"
 #include "cli/output.hpp"
+#include "cli/quantity_option.hpp"
 #include "sim/error.hpp"
 #include "text/decimal.hpp"
 #include "text/own_files.hpp"
-#include "text/quantities.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/import_jobs.hpp"
 #include "traces/jobs/timestamp.hpp"
@@ -63,13 +63,9 @@ ImportOptions options_of(const Arguments& arguments) {
   options.until = when(arguments, "until");
   options.min_gpus = static_cast<int>(arguments.whole_number("min-gpus", 1, INT_MAX).value_or(1));
   if (const auto gpus = arguments.whole_number("max-gpus", 1, INT_MAX)) options.max_gpus = static_cast<int>(*gpus);
-  if (const auto text = arguments.value("min-duration")) {
-    const Parsed<Time> duration = parse_quantity<Time>(*text);
-    if (!duration.value)
-      throw UsageError{fmt::format("--min-duration: expected {}, got \"{}\"{}{}", duration.expected, *text,
-                                   duration.hint.empty() ? "" : "; ", duration.hint)};
-    options.min_duration = *duration.value;
-  }
+  if (options.from && options.until && *options.until <= *options.from)
+    throw UsageError{"--until: expected a time after that of --from"};
+  options.min_duration = quantity_of<Time>(arguments, "min-duration");
   if (arguments.has("origin"))
     options.origin = second_of(arguments, "origin", "first", "kept") ? TimeOrigin::kept : TimeOrigin::first;
   if (second_of(arguments, "work", "duration", "iterations")) options.work = TraceWork::iterations;
@@ -86,14 +82,15 @@ int import_verb(const Arguments& arguments) {
   if (arguments.has("json") && arguments.has("quiet"))
     throw UsageError{"contend import: expected one of --json and --quiet, got both"};
   const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
-  if (const auto output = arguments.value("output")) {
-    if (imported.jobs.empty()) throw InputError{fmt::format("{}: the options leave no job to write", words.back())};
+  if (const auto output = arguments.value("output"); output && !imported.jobs.empty())
     write_own_file(*output, job_list_csv(imported.jobs));
-  }
   if (arguments.has("json"))
     print_output("{}", import_json(imported));
   else if (!arguments.has("quiet"))
     print_output("{}", import_text(imported));
+  if (imported.jobs.empty())
+    throw InputError{{.file = words.back(),
+                      .reason = imported.report.rows() > 0 ? "the options leave no job" : "there is no job in it"}};
   return kExitOk;
 }
 

@@ -31,8 +31,12 @@ int man_verb(const Arguments& arguments) {
     return kExitOk;
   }
   const Command* const command = named_command(words);
-  if (command == nullptr || words_of(*command) != words.size())
-    throw UsageError{fmt::format("contend man: there is no verb \"{}\"", fmt::join(words, " "))};
+  if (command == nullptr || words_of(*command) != words.size()) {
+    std::vector<std::string> names;
+    for (const Command& each : commands()) names.emplace_back(each.name);
+    const std::string name = fmt::format("{}", fmt::join(words, " "));
+    throw UsageError{fmt::format("contend man: there is no verb \"{}\"{}", name, suggestion(name, names))};
+  }
   print_output("{}", man_page(*command));
   return kExitOk;
 }

@@ -3,6 +3,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/quantity_option.hpp"
 #include "report/facts.hpp"
 #include "report/iteration_bars.hpp"
 #include "report/page.hpp"
@@ -11,7 +12,6 @@
 #include "sim/error.hpp"
 #include "text/new_folder.hpp"
 #include "text/own_files.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -54,21 +54,12 @@ void check_options(const Arguments& arguments, Kind kind) {
       throw UsageError{fmt::format("contend report: --{} and --no-timeline exclude each other", option)};
 }
 
-Time time_option(const Arguments& arguments, std::string_view option, Time otherwise) {
-  const auto text = arguments.value(option);
-  if (!text) return otherwise;
-  const Parsed<Time> time = parse_quantity<Time>(*text);
-  if (!time.value)
-    throw UsageError{fmt::format("contend report: --{}: expected {}, got \"{}\"", option, time.expected, *text)};
-  return *time.value;
-}
-
 SpanLimits span_limits(const Arguments& arguments) {
   SpanLimits limits;
   limits.exact = arguments.whole_number("spans", 1, 20'000'000).value_or(limits.exact);
   limits.summaries = std::min(limits.summaries, limits.exact);
-  limits.from = time_option(arguments, "from", limits.from);
-  limits.to = time_option(arguments, "to", limits.to);
+  limits.from = quantity_of<Time>(arguments, "from").value_or(limits.from);
+  limits.to = quantity_of<Time>(arguments, "to").value_or(limits.to);
   if (limits.from >= limits.to) throw UsageError{"contend report: --from must be before --to"};
   return limits;
 }

@@ -163,7 +163,7 @@ int results_verb(const Arguments& arguments) {
   note_unchecked(arguments, store.path(), store.has_checksums());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
-    where.push_back(parse_dimension(to_key(store.info(), each)));
+    where.push_back(of_option("where", [&] { return parse_dimension(to_key(store.info(), each)); }));
   const auto ended = static_cast<std::int64_t>(store.runs().size());
   if (store.info().runs > ended)
     print_message("contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
@@ -179,7 +179,7 @@ int results_verb(const Arguments& arguments) {
                      .where = std::move(where),
                      .baseline = {}};
   if (const auto baseline = arguments.value("baseline"))
-    query.baseline = parse_settings(to_key(store.info(), *baseline));
+    query.baseline = of_option("baseline", [&] { return parse_settings(to_key(store.info(), *baseline)); });
   std::vector<std::optional<std::string>> tables;
   for (const Grouping* each : chosen) tables.emplace_back(each->name);
   if (tables.empty()) tables.emplace_back();

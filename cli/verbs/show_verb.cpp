@@ -7,6 +7,7 @@
 #include "cli/parallel_report.hpp"
 #include "cli/passes_report.hpp"
 #include "cli/topology_text.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "report/facts.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
@@ -64,6 +65,8 @@ std::string shown_layers(const Scenario& scenario, bool as_json) {
 void show_model(const Arguments& arguments) {
   for (const char* option : {"set", "point"}) arguments.refuse(option, "with --model");
   constexpr std::uint64_t kUsual = 4096, kMost = 1 << 24;
+  if (arguments.has("as") && find_transformer(arguments.positionals().front()) != nullptr)
+    throw UsageError{"--as: a model of the catalogue has no file that could be read otherwise"};
   const TransformerConfig config =
       named_model(arguments.positionals().front(), arguments.value("as").value_or(std::string{}));
   const auto tokens = static_cast<std::int64_t>(arguments.whole_number("sequence", 1, kMost).value_or(kUsual));

@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
+#include "sim/error.hpp"
 #include "traces/step_timeline.hpp"
 
 #include <functional>
@@ -42,7 +43,13 @@ std::vector<Part> parts_of(const WhatIf& job) {
 }  // namespace
 
 int stragglers_verb(const Arguments& arguments) {
-  const WhatIf job{read_step_timeline(arguments.positionals().front())};
+  const std::string& path = arguments.positionals().front();
+  std::vector<StepOp> ops = read_step_timeline(path);
+  if (ops.empty())
+    throw InputError{{.file = path,
+                      .reason = "has no operation of a step",
+                      .hint = "steps are events with `ph: X` and the step in `args`"}};
+  const WhatIf job{std::move(ops)};
   print_output("{} steps of {} replicas with {} stages\n", job.steps(), job.replicas(), job.stages());
   print_output("  measured                {:.6f} s a step\n", job.measured_s());
   print_output("  replayed                {:.6f} s, without launch delays\n", job.replayed_s());

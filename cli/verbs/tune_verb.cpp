@@ -158,6 +158,10 @@ int tune_verb(const Arguments& arguments) {
   const LoadedSweep sweep = load_sweep(arguments, threads);
   const SweepPlan& plan = sweep.plan;
   const TuneOptions options = tune_options(arguments, plan);
+  if (plan.points().size() < 2)
+    throw InputError{{.file = arguments.positionals().front(),
+                      .reason = "nothing varies, so that there is nothing to choose",
+                      .hint = "give the scenario a `sweep`, or keys by --set KEY=V,W"}};
   if (!arguments.has("quiet"))
     for (const std::string& note : plan.notes()) print_message("contend: note: {}\n", note);
   const std::optional<Time> timeout = timeout_of(arguments, plan);
@@ -186,7 +190,12 @@ int tune_verb(const Arguments& arguments) {
     print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
-  if (result.points.empty()) return kExitUnfinished;
+  if (result.points.empty()) {
+    print_message(
+        "contend: no point has a figure to compare: in each of them all runs failed, or no job that has {} ended\n",
+        plan.info().metrics[options.goals.front().metric].name);
+    return kExitUnfinished;
+  }
   if (result.points.front().holds) return kExitOk;
   print_message(
       "contend: none of the {} points that ran holds the bounds of --subject-to; the table shows the best of those "

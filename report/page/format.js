@@ -70,6 +70,9 @@ function timeText(seconds, count = 4) {
   return `${rounded(seconds / length, count)} ${name}`;
 }
 
+/** Units that the title of a figure names: results/result_columns.cpp, is_count(). */
+const COUNTS = ['jobs', 'preemptions', 'interruptions', 'restarts'];
+
 /** A value with its unit: `s`, `share` (0..1) or whatever the data say. */
 function quantity(value, unit, count = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
@@ -78,7 +81,7 @@ function quantity(value, unit, count = 4) {
   if (unit === 'Bps' || unit === 'B') return bytes(value) + (unit === 'B' ? '' : '/s');
   if (unit === 'per_s') return `${number(value)}/s`;
   if (unit === 'flag') return value ? 'yes' : 'no';
-  return unit && unit !== 'jobs' ? `${number(value)} ${value === 1 ? unitText(unit).replace(/s$/, '') : unitText(unit)}` : number(value);
+  return unit && !COUNTS.includes(unit) ? `${number(value)} ${value === 1 ? unitText(unit).replace(/s$/, '') : unitText(unit)}` : number(value);
 }
 
 /** The same with half the width of its interval, both in one unit. */

@@ -65,7 +65,7 @@ function unitOfColumn(name) {
 }
 
 function withUnits(columns) {
-  return columns.map((column) => ({...column, title: column.name.replace(/_per_s$/, '').replace(/_s$/, '').replace(/_bytes$/, '').replaceAll('_', ' '), unit: unitOfColumn(column.name)}))
+  return columns.map((column) => ({...column, title: column.name.replace(/_gpu_s$/, '_GPU_time').replace(/_per_s$/, '').replace(/_s$/, '').replace(/_bytes$/, '').replaceAll('_', ' '), unit: unitOfColumn(column.name)}))
     .filter((column) => column.values.some((value) => !isMissing(value) && value !== ''));
 }
 

@@ -69,10 +69,13 @@ std::vector<Complaint> sharing_complaints(const PolicyChoice& scheduling, const 
   const auto policies = scheduling_policies();
   const auto policy = std::ranges::find(policies, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
   if (policy == policies.end()) return complaints;
-  const bool packs = std::ranges::any_of(scheduling.parameters.values(), [](const auto& each) {
-    return each.first == "pack" && each.second == ParameterValue{true};
-  });
-  if ((packs || policy->shares != GpuShares::none) && sharing.law == SharingKind::none)
+  const auto given = [&](bool value) {
+    return std::ranges::any_of(scheduling.parameters.values(), [&](const auto& each) {
+      return each.first == "pack" && each.second == ParameterValue{value};
+    });
+  };
+  const bool packs = given(true) || (policy->shares != GpuShares::none && !given(false));
+  if (packs && sharing.law == SharingKind::none)
     complain("policies.scheduling",
              fmt::format("`{}` has jobs share GPUs, and nothing says how fast they are then", policy->name),
              "set scheduling.sharing.law to factor, pairs or stages");

@@ -56,8 +56,34 @@ std::string describe(const Topology& topology, const std::vector<NodeId>& idle) 
       servers > 1 ? fmt::format(", and likewise on {} servers in all", servers) : "");
 }
 
-constexpr std::string_view kRemedy =
-    "`network.collectives: auto`, `ring` or `hierarchical` would use the interfaces of all GPUs";
+/// The interfaces that an all-reduce over all GPUs of the first two servers leaves idle.
+std::vector<NodeId> expected_idle(const NetworkSetup& network, const Topology& topology, std::uint64_t seed) {
+  const auto router = build_router(network, topology, seed);
+  const auto first =
+      topology.gpus().first(topology.gpus_of(ServerId{0U}).size() + topology.gpus_of(ServerId{1U}).size());
+  std::vector<NodeId> gpus{first.begin(), first.end()};
+  const CollectiveSchedule schedule =
+      collective_scheduler(network, topology, *router)(CollectiveKind::all_reduce, Bytes::mebibytes(64), gpus);
+  std::vector<LinkId> used;
+  for (const CoupledFlow& flow : coupled_flows(schedule, gpus, topology, *router, {})) {
+    for (const LinkShare& use : flow.links) used.push_back(use.link);
+  }
+  return idle_interfaces(topology, used);
+}
+
+/// The other collectives that would use all interfaces.
+std::string remedy(const NetworkSetup& network, const Topology& topology, std::uint64_t seed) {
+  std::vector<std::string> better;
+  for (const char* const name : {"auto", "ring", "hierarchical"}) {
+    NetworkSetup other = network;
+    other.collectives = name;
+    if (network.collectives != name && expected_idle(other, topology, seed).empty())
+      better.push_back(fmt::format("`{}`", name));
+  }
+  if (better.empty())
+    return "A GPU sends through the interface next to it, and there are fewer GPUs than interfaces that they could use";
+  return fmt::format("`network.collectives`: {} would use the interfaces of all GPUs", fmt::join(better, " or "));
+}
 
 }  // namespace
 
@@ -88,20 +114,10 @@ std::string flow_start_up_note(const Scenario& scenario, JobLists& lists) {
 std::string expected_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed) {
   if (!network.traits().has_topology || cluster.servers < 2) return {};
   const Topology topology = build_topology(cluster, network);
-  const auto router = build_router(network, topology, seed);
-  const auto first =
-      topology.gpus().first(topology.gpus_of(ServerId{0U}).size() + topology.gpus_of(ServerId{1U}).size());
-  std::vector<NodeId> gpus{first.begin(), first.end()};
-  const CollectiveSchedule schedule =
-      collective_scheduler(network, topology, *router)(CollectiveKind::all_reduce, Bytes::mebibytes(64), gpus);
-  std::vector<LinkId> used;
-  for (const CoupledFlow& flow : coupled_flows(schedule, gpus, topology, *router, {})) {
-    for (const LinkShare& use : flow.links) used.push_back(use.link);
-  }
-  const std::vector<NodeId> idle = idle_interfaces(topology, used);
+  const std::vector<NodeId> idle = expected_idle(network, topology, seed);
   if (idle.empty()) return {};
   return fmt::format("network.collectives: of an all-reduce by `{}` over two servers, {}. {}", network.collectives,
-                     describe(topology, idle), kRemedy);
+                     describe(topology, idle), remedy(network, topology, seed));
 }
 
 std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network, const RunResult& result) {
@@ -121,8 +137,40 @@ std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup
     if (jobs++ == 0) first = fmt::format("of job {}, {}", result.jobs[job.index()].name, describe(topology, idle));
   }
   if (jobs == 0) return {};
+  constexpr std::uint64_t kAnySeed = 1;  // of the hashes of routes
   const std::string others = jobs == 1 ? "" : fmt::format("; {} jobs leave interfaces idle", jobs);
-  return fmt::format("{}{}. {}", first, others, kRemedy);
+  return fmt::format("{}{}. {}", first, others, remedy(network, topology, kAnySeed));
+}
+
+std::vector<std::string> effectless_notes(const NetworkSetup& network, const std::vector<TrainingEntry>& training) {
+  std::vector<std::string> notes;
+  if (!network.traits().shares && (network.eta || network.contention_penalty))
+    notes.push_back(
+        fmt::format("network.{}: changes nothing at fidelity `{}`, where no transfer slows another down; `contention` "
+                    "has it",
+                    network.eta ? "eta" : "contention_penalty", network.traits().name));
+  constexpr double kGbps = 1e9 / 8;
+  const ServerSpec& server = network.topology.server;
+  const bool has_own_links = find_machine(server.kind) == nullptr;
+  if (network.traits().has_topology && has_own_links && network.nic && *network.nic > server.pcie_bandwidth)
+    notes.push_back(fmt::format(
+        "network.nic: a GPU reaches an interface of {:g}Gbps through PCIe at {:g}Gbps, which limits its transfers at "
+        "fidelity `flow`; network.server.pcie_bandwidth sets that rate",
+        network.nic->bytes_per_second() / kGbps, server.pcie_bandwidth.bytes_per_second() / kGbps));
+  for (const TrainingEntry& entry : training) {
+    if (!entry.parallel) continue;
+    const ParallelSetup& parallel = *entry.parallel;
+    if (parallel.zero == 3 && parallel.bucket > 0)
+      notes.push_back(
+          fmt::format("training.{}.parallel.bucket: changes nothing with zero: 3, which exchanges each layer by itself",
+                      entry.name));
+    if (parallel.tensor == 1 && parallel.sequence_parallel)
+      notes.push_back(
+          fmt::format("training.{}.parallel.sequence_parallel: changes nothing with tensor: 1, where no "
+                      "other GPU has a part of a layer",
+                      entry.name));
+  }
+  return notes;
 }
 
 std::string nccl_machine_note(const NetworkSetup& network) {

@@ -31,6 +31,11 @@ namespace contend {
 [[nodiscard]] std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network,
                                                const RunResult& result);
 
+/// What the network and training entries say that changes nothing, or what another key keeps below them: a sentence
+/// each.
+[[nodiscard]] std::vector<std::string> effectless_notes(const NetworkSetup& network,
+                                                        const std::vector<TrainingEntry>& training);
+
 /// What network.nccl.machine contradicts, with the keys: at fidelity `flow` another machine in network.server, at the
 /// others interfaces whose rate differs from network.nic by a tenth or more, which collectives then don't heed. Empty
 /// if nothing does, or if no collective takes what NCCL expects.

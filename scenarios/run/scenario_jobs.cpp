@@ -14,6 +14,7 @@
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
+#include "traces/sharing_tables.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -480,6 +481,26 @@ std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSe
   }
   return idle.empty() ? std::string{}
                       : fmt::format("{}: no job names {}", join(idle), idle.size() == 1 ? "it" : "them");
+}
+
+std::vector<std::string> unused_tables_notes(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                             const SharingSetup& sharing, const std::vector<TrainingEntry>& training,
+                                             JobLists& lists) {
+  std::vector<std::string> notes;
+  if (workload.throughputs && !cluster.types.empty()) {
+    for (const std::string& type : read_throughputs(*workload.throughputs).types())
+      if (std::ranges::find(cluster.types, type, &NamedServerType::name) == cluster.types.end())
+        notes.push_back(
+            fmt::format("workload.throughputs: the rates on {} change nothing: cluster.types has no such type",
+                        quote_for_message(type)));
+  }
+  if (!sharing.profiles) return notes;
+  const auto named = named_models(cluster, workload, training, lists);
+  const StageTable table = read_stages(*sharing.profiles);
+  if (std::ranges::none_of(table, [&](const auto& row) { return named.contains(row.first.first); }))
+    notes.emplace_back(
+        "scheduling.sharing.profiles: no job is of a model in it; the column `model` of the job list names it");
+  return notes;
 }
 
 std::string free_tensor_note(const NetworkSetup& network, const std::vector<TrainingEntry>& training) {

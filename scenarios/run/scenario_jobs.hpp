@@ -43,6 +43,11 @@ namespace contend {
 /// Throws InputError if the job list can't be read.
 [[nodiscard]] std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
                                                  const std::vector<TrainingEntry>& training, JobLists& lists);
+/// Tables of rates and profiles that hold for none of the types or jobs: a sentence each. Throws InputError if a table
+/// or the job list can't be read.
+[[nodiscard]] std::vector<std::string> unused_tables_notes(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                                           const SharingSetup& sharing,
+                                                           const std::vector<TrainingEntry>& training, JobLists& lists);
 /// Which entry of `training` has tensor-parallel ranks whose messages take no time, because nothing says how fast
 /// transfers inside a server are; empty if none has.
 [[nodiscard]] std::string free_tensor_note(const NetworkSetup& network, const std::vector<TrainingEntry>& training);

@@ -32,6 +32,8 @@ std::string reason_of(sqlite3* handle) {
              "(-o)";
     case SQLITE_FULL:
       return "the disk is full";
+    case SQLITE_NOTADB:
+      return "it is no SQLite file, as stores that `contend sweep` writes are";
     default:
       return sqlite3_errmsg(handle);
   }

@@ -149,15 +149,18 @@ std::vector<SweepValue> read_list(const YamlNode& node, const Reading& reading, 
 
 /// A map with both ends is a range; no value of a key has both members.
 bool is_range(const YamlNode& node) {
-  const auto has = [&](std::string_view name) {
-    return std::any_of(node.entries.begin(), node.entries.end(), [&](const auto& e) { return e.key == name; });
-  };
-  return node.kind == Kind::map && has("from") && has("to");
+  return node.kind == Kind::map &&
+         std::ranges::any_of(node.entries, [](const auto& each) { return each.key == "from" || each.key == "to"; });
 }
 
 /// `spaced` allows the number of values or their step, for ranges that are not drawn from.
 SweepRange read_range(const YamlNode& node, const Reading& reading, bool spaced) {
   SweepRange range;
+  for (const std::string_view end : {"from", "to"})
+    if (std::ranges::find(node.entries, end, &YamlNode::Entry::key) == node.entries.end()) {
+      reading.complain(node.place, fmt::format("a range has from and to, and {} is missing", end));
+      return range;
+    }
   for (const YamlNode::Entry& entry : node.entries) {
     const std::string path = reading.key + "." + entry.key;
     const Reading inner{reading.source, path, reading.complaints};
@@ -244,7 +247,7 @@ SweepRule read_rule(const YamlNode& node, const Reading& reading) {
 
 SweepSample read_sample(const YamlNode& node, const Reading& reading) {
   SweepSample sample;
-  bool has_points = false, has_keys = false;
+  bool has_points = false, has_keys = false, knows_all = true;
   if (node.kind != Kind::map) reading.expected("a map such as {points: 100, keys: {...}}", node);
   for (const YamlNode::Entry& entry : node.entries) {
     const std::string path = reading.key + "." + entry.key;
@@ -258,10 +261,14 @@ SweepSample read_sample(const YamlNode& node, const Reading& reading) {
     else if (entry.key == "keys")
       sample.keys = read_dimensions(entry.value, inner, false);
     else
-      inner.complain(entry.place, "unknown key", did_you_mean(entry.key, {"points", "seed", "keys"}));
+      inner.complain(entry.place, "unknown key",
+                     sweepable_key(entry.key) != nullptr
+                         ? fmt::format("what is varied stands under keys: {{keys: {{{}: ...}}}}", entry.key)
+                         : did_you_mean(entry.key, {"points", "seed", "keys"}));
+    knows_all = knows_all && (entry.key == "points" || entry.key == "seed" || entry.key == "keys");
   }
-  if (node.kind == Kind::map && !has_points) reading.complain(node.place, "points is missing");
-  if (node.kind == Kind::map && !has_keys) reading.complain(node.place, "keys is missing");
+  if (node.kind == Kind::map && !has_points && knows_all) reading.complain(node.place, "points is missing");
+  if (node.kind == Kind::map && !has_keys && knows_all) reading.complain(node.place, "keys is missing");
   return sample;
 }
 

@@ -1,5 +1,6 @@
 #include "scenarios/training/training_check.hpp"
 
+#include "calibration/calibrated_device.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
@@ -184,7 +185,10 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   if (entry.parallel) {
     check_parallel(entry, compresses, complain);
     check_late(entry, methods, complain);
-    if (!entry.device.calibrated) add_setup_complaints(entry, key, compresses, complaints);
+    if (!entry.device.calibrated) return add_setup_complaints(entry, key, compresses, complaints);
+    for (CalibratedDevice::Fault& fault : entry.device.calibrated->faults(entry.type))
+      complain(fault.about == CalibratedDevice::Fault::memory ? "device" : "dtype", std::move(fault.text),
+               "`contend calibrate --only memory,gemm -o FILE --resume` measures copies and products");
     return;
   }
   const TrainingProfile* const published = published_profile(entry);

@@ -77,7 +77,7 @@ using GivenNames = std::set<std::string, std::less<>>;
 template <class T>
 void read_members(std::span<const MapMember<T>> members, const YamlNode& map, const Reading& reading, T& value,
                   GivenNames& given) {
-  std::string meant;  // hints of keys that are no members
+  bool knows_all = true;
   for (const YamlNode::Entry& each : map.entries) {
     const std::string key = reading.key.empty() ? each.key : reading.key + "." + each.key;
     const Reading inner{reading.source, key, reading.complaints, reading.files};
@@ -88,15 +88,16 @@ void read_members(std::span<const MapMember<T>> members, const YamlNode& map, co
     }
     std::vector<std::string> names;
     for (const MapMember<T>& member : members) names.emplace_back(member.name);
-    const std::string hint = hint_for_key(each.key, names);
-    inner.complain(each.place, "unknown key", hint);
-    meant += hint;
+    constexpr std::size_t kMostListed = 12;
+    std::string hint = hint_for_key(each.key, names);
+    if (hint.empty() && names.size() <= kMostListed) hint = fmt::format("the map may have {}", fmt::join(names, ", "));
+    inner.complain(each.place, "unknown key", std::move(hint));
+    knows_all = false;
   }
-  for (const MapMember<T>& each : members) {
-    const bool is_misspelt = meant.find(fmt::format("\"{}\"", each.name)) != std::string::npos;
-    if (each.required && !is_misspelt && !given.contains(each.name))
+  // An unknown key may be the one that is missing.
+  for (const MapMember<T>& each : members)
+    if (each.required && knows_all && !given.contains(each.name))
       reading.complain(map.place, fmt::format("{} is missing", each.name));
-  }
 }
 
 /// `{name: value, ...}` of the members that `has` says.

@@ -76,8 +76,7 @@ TEST_CASE("flow list: every bad row is reported with its line, its column and wh
 TEST_CASE("flow list: bad columns and empty lists") {
   CHECK(complaints_of_flows("start,bytes,source,destination,bytes\n0,1,server0,server1,1\n") ==
         "f.csv:1: unknown column \"start\"; did you mean \"start_s\"?\n"
-        "f.csv:1: column \"bytes\" appears twice\n"
-        "f.csv:1: no column \"start_s\"\n");
+        "f.csv:1: column \"bytes\" appears twice\n");
   CHECK(complaints_of_flows("start_s,bytes,source,destination\n") ==
         "f.csv:2: expected a row for each flow below the header, got none; such as "
         "0.5,1048576,server0/gpu0,server1/gpu0\n");

@@ -1,8 +1,8 @@
 #include "traces/layers/csv_columns.hpp"
 
 #include "sim/error.hpp"
+#include "text/csv_header.hpp"
 #include "text/decimal.hpp"
-#include "text/words.hpp"
 #include "traces/layers/layer_quantities.hpp"
 
 #include <algorithm>
@@ -97,16 +97,12 @@ CsvColumns::CsvColumns(const CsvTable& table, const std::vector<std::string>& kn
                        const std::vector<std::string>& required, FileComplaints& complaints, std::string_view row)
     : table_{table}, complaints_{complaints} {
   const TextPlace header{1, 0};
-  for (std::size_t i = 0; i < table.header.size(); ++i) {
-    const std::string& name = table.header[i];
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      complaints.add(header, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
-    else if (!index_.emplace(name, i).second)
-      complaints.add(header, "", fmt::format("column \"{}\" appears twice", name));
-  }
-  for (const std::string& name : required)
-    if (!has(name)) complaints.add(header, "", fmt::format("no column \"{}\"", name));
-  if (table.rows.empty())
+  for (std::size_t i = 0; i < table.header.size(); ++i)
+    if (std::ranges::find(known, table.header[i]) != known.end()) index_.emplace(table.header[i], i);
+  check_header(table.header, known, required, [&](std::string reason, std::string hint) {
+    complaints.add(header, "", std::move(reason), std::move(hint));
+  });
+  if (table.rows.empty() && complaints.empty())
     complaints.add({2, 0}, "", fmt::format("expected a row for each {} below the header, got none", row),
                    fmt::format("such as {}", example_row(table.header)));
   if (static_cast<std::int64_t>(table.rows.size()) > kMaxLayers)
