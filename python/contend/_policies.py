@@ -42,7 +42,7 @@ class SchedulingPolicy(Policy):
 
     def decide(self, question: Message) -> Message:
         """The answer to a pass, such as {"start": [ids]}."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method decide(self, question)")
 
     def _hello(self) -> Message:
         return {**super()._hello(), "order": self.order}
@@ -77,7 +77,7 @@ class PlacementPolicy(Policy):
 
     def place(self, job: Job, question: Message) -> List[int]:
         """The GPU of each rank of the job; an empty list if it has to wait."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method place(self, job, question)")
 
     def fits(self, gpu: int, job: Job) -> bool:
         """True if the GPU has room for a rank of the job."""
@@ -104,7 +104,7 @@ class CommunicationPolicy(Policy):
 
     def accept(self, server: int, active: List[List[float]], question: Message) -> bool:
         """True if the server, whose interface has these transfers ([job, bytes left]), accepts the message now."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method accept(self, server, active, question)")
 
     def _hello(self) -> Message:
         return {**super()._hello(), "order": self.order}

@@ -1,6 +1,7 @@
 """Results as tables of columns."""
 
 import csv
+import difflib
 import io
 import json
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
@@ -9,6 +10,12 @@ try:
     import numpy
 except ImportError:  # columns are memory views and lists then
     numpy = None  # type: ignore[assignment]
+
+
+def _missing(kind: str, name: Any, names: Sequence[str]) -> KeyError:
+    """What is said of a name that isn't there: the nearest one, or all."""
+    near = difflib.get_close_matches(str(name), names, 1)
+    return KeyError(f"there is no {kind} {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"))
 
 
 def plain(value: Any) -> Any:
@@ -54,7 +61,7 @@ class Table(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
-            raise KeyError(name)
+            raise _missing("column", name, self._names)
         self._need([name])
         return self._values[name]
 
@@ -145,6 +152,8 @@ class Runs(Sequence[Run]):
 
     def bytes_of(self, name: str) -> bytes:
         """The result file of that name as the program writes it. Raises KeyError if there is none; see `tables`."""
+        if name not in self.tables:
+            raise _missing("table", name, self.tables)
         text: bytes = self._native.csv(name)
         return text
 
@@ -176,6 +185,10 @@ class Runs(Sequence[Run]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} runs of {self.name}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("runs can't be pickled, as their tables are in the memory of the module; pickle a table's `frame()` "
+                        "or `summary`, or write them by output=FOLDER")
 
 
 class Comparison(Dict[str, Any]):

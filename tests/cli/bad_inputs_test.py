@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 SETUP = ["run queue.yaml -o out -q", "sweep sweep.yaml -o need.sqlite -q"]
-INSIDE = re.compile(r"internal error|terminate called|std::|basic_string|bad_alloc|Traceback|\x1b|(?<!")\bnan\b|\.cpp:\d")
+INSIDE = re.compile(r'internal error|terminate called|std::|basic_string|bad_alloc|Traceback|\x1b|(?<!")\bnan\b|\.cpp:\d')
 LEAST_ROWS = 400
 
 

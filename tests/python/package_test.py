@@ -8,6 +8,7 @@ import gc
 import importlib.util
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
@@ -112,10 +113,19 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(list(runs.jobs["job_id"])[:2], ["j0", "j1"])
         self.assertEqual(int(runs.jobs["gpus"][1]), 3)
         self.assertNotEqual(runs.jobs["measured_wait_s"][0], runs.jobs["measured_wait_s"][0])  # nan
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(KeyError, "there is no column 'jtc_s'; did you mean 'jct_s'"):
             runs.jobs["jtc_s"]
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(KeyError, "there is no table 'fabric'; there are .*jobs"):
             runs.table("fabric")
+        with self.assertRaisesRegex(TypeError, "runs can't be pickled"):
+            pickle.dumps(runs)
+
+    def test_a_policy_without_its_method_says_which(self):
+        class Idle(contend.SchedulingPolicy):
+            pass
+
+        with self.assertRaisesRegex(contend.PolicyError, r"Idle has no method decide\(self, question\)"):
+            contend.run(FIRST_FIT, scheduling=Idle)
 
     @unittest.skipIf(numpy is None, "NumPy is not installed")
     def test_arrays_share_the_memory_of_the_module(self):
