@@ -353,9 +353,7 @@ def gets_on(scenario, found, jobs, timeline):
     waits = [job.name for job in jobs if job.row["state"] in ("queued", "preempted")]
     runs = any(job.row["state"] == "running" for job in jobs)
     down = sum(gpu.time("down_s") for gpu in found.gpus)
-    is_mixed = len(scenario.spec["cluster"].get("types", [])) > 1  # a spare of another type takes a server's place
-    is_there = ("loans" not in scenario.spec and 2 * down < len(found.gpus) * found.end
-                and not (is_mixed and "spares" in scenario.spec.get("failures", {})))
+    is_there = "loans" not in scenario.spec and 2 * down < len(found.gpus) * found.end
     if not waits or runs or not is_there or found.end < LAST_SUBMISSION + IDLE:
         return
     last = max((span.end for spans in timeline.gpus.values() for span in spans), default=0)
