@@ -170,12 +170,12 @@ std::string summary_text(const Scenario& scenario, const Replica& replica,
     if (each.unit == "jobs" || !each.in_texts) continue;
     const double value = shown(each, figures[metric_index(each)]);
     if (each.of_some && std::isnan(value)) continue;
+    const std::string_view unit = each.unit == "price" ? replica.result.currency : shown_unit(each.unit);
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
     else
-      out += fmt::format("  {:<24}{}{}{}{}\n", each.title, format_column({value}).front(),
-                         shown_unit(each.unit).empty() ? "" : " ", shown_unit(each.unit),
-                         censored && is_over_finished_jobs(each) ? " *" : "");
+      out += fmt::format("  {:<24}{}{}{}{}\n", each.title, format_column({value}).front(), unit.empty() ? "" : " ",
+                         unit, censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
   if (const FoldingCounts folding = folding_of(run); folding.gpus > folding.roles)

@@ -62,7 +62,7 @@ std::vector<double> figures_of(std::span<const StoredJob* const> jobs, bool has_
         std::ranges::find_if(kJobOutcomes, [job](JobOutcome each) { return job->outcome == to_string(each); });
     times.push_back({job->state, outcome == std::end(kJobOutcomes) ? JobOutcome::completed : *outcome, job->gpus,
                      job->submit, job->start.value_or(Time::never()), job->finish.value_or(Time::never()), job->held,
-                     job->waited, job->mean_gpus});
+                     job->waited, job->mean_gpus, std::nullopt, job->cost, job->drawn});
     if (has_failures) times.back().failures = {job->interruptions, job->held - job->overhead - job->redone, job->away};
   }
   const Summary summary = summarise(times);
@@ -281,7 +281,7 @@ std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, 
 void write_group_figures(JsonWriter& json, std::span<const double> figures) {
   for (std::size_t m = 0; m < figures.size(); ++m) {
     const Metric& metric = group_metrics()[m];
-    if (!metric.is_of_iterations() || !std::isnan(figures[m])) json.member(metric.name, figures[m]);
+    if (!metric.is_left_out(figures[m])) json.member(metric.name, figures[m]);
   }
 }
 

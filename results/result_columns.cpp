@@ -50,6 +50,14 @@ double per_second(const JobResult& job, double of_iteration) {
   return of_iteration / job.iteration().to_seconds();
 }
 
+/// The consumption of a row, if its power is known.
+Cell energy(const std::optional<Consumption>& drawn) {
+  return drawn ? Cell{drawn->energy_j} : Cell{};
+}
+Cell known(const std::optional<Consumption>& drawn, std::optional<double> Consumption::*figure) {
+  return drawn && (*drawn).*figure ? Cell{*((*drawn).*figure)} : Cell{};
+}
+
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", [](const JobResult& j) { return Cell{j.name}; }},
     {"model", "text", [](const JobResult& j) { return Cell{j.model}; }},
@@ -156,6 +164,22 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"memory_gib", "number",
      [](const JobResult& j) { return has_trained(j) ? Cell{j.notes.work->memory_gib} : Cell{}; }},
     {"host_s", "seconds", [](const JobResult& j) { return j.host > GpuTime{} ? Cell{j.host} : Cell{}; }},
+    {"energy_j", "number", [](const JobResult& j) { return energy(j.drawn); }, true},
+    {"carbon_g", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::carbon_g); }, true},
+    {"water_l", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::water_l); }, true},
+    {"energy_cost", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::price); }, true},
+};
+
+constexpr Column<MeteredHour> kHourColumns[] = {
+    {"hour", "integer", [](const MeteredHour& h) { return Cell{h.hour}; }},
+    {"type", "text", [](const MeteredHour& h) { return name_or_missing(h.type); }},
+    {"idle_gpu_s", "number", [](const MeteredHour& h) { return Cell{h.idle_gpu_s}; }},
+    {"waiting_gpu_s", "number", [](const MeteredHour& h) { return Cell{h.waiting_gpu_s}; }},
+    {"computing_gpu_s", "number", [](const MeteredHour& h) { return Cell{h.computing_gpu_s}; }},
+    {"energy_j", "number", [](const MeteredHour& h) { return Cell{h.drawn.energy_j}; }},
+    {"carbon_g", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::carbon_g); }, true},
+    {"water_l", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::water_l); }, true},
+    {"energy_cost", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::price); }, true},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
@@ -166,6 +190,10 @@ constexpr Column<TypeResult> kTypeColumns[] = {
     {"utilisation", "number", [](const TypeResult& t) { return Cell{t.utilisation}; }},
     {"jobs", "integer", [](const TypeResult& t) { return Cell{t.jobs}; }},
     {"price", "number", [](const TypeResult& t) { return t.price > 0 ? Cell{t.price} : Cell{}; }},
+    {"energy_j", "number", [](const TypeResult& t) { return energy(t.drawn); }, true},
+    {"carbon_g", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::carbon_g); }, true},
+    {"water_l", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::water_l); }, true},
+    {"energy_cost", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::price); }, true},
 };
 
 constexpr Column<SharedRow> kSharingColumns[] = {
@@ -182,6 +210,8 @@ constexpr Column<GpuResult> kGpuColumns[] = {
     {"busy_s", "seconds", [](const GpuResult& g) { return Cell{g.busy}; }},
     {"jobs", "integer", [](const GpuResult& g) { return Cell{g.jobs}; }},
     {"down_s", "seconds", [](const GpuResult& g) { return Cell{g.down}; }},
+    {"held_s", "seconds", [](const GpuResult& g) { return time_if(g.energy_j.has_value(), g.held); }, true},
+    {"energy_j", "number", [](const GpuResult& g) { return g.energy_j ? Cell{*g.energy_j} : Cell{}; }, true},
 };
 
 constexpr Column<LinkResult> kLinkColumns[] = {
@@ -227,6 +257,17 @@ double count(std::size_t jobs) {
   return static_cast<double>(whole(jobs));
 }
 
+constexpr Metric meter(std::string_view name, std::string_view title, std::string_view unit,
+                       double (*value)(const Summary&), bool of_jobs) {
+  return {.name = name,
+          .title = title,
+          .unit = unit,
+          .value = value,
+          .of_jobs = of_jobs,
+          .of_some = true,
+          .of_meter = true};
+}
+
 constexpr Metric kSummaryMetrics[] = {
     {"jobs", "jobs", "jobs", [](const Summary& s) { return count(s.jobs); }, true},
     {"finished", "finished", "jobs", [](const Summary& s) { return count(s.finished); }, true},
@@ -263,7 +304,25 @@ constexpr Metric kSummaryMetrics[] = {
     {"jain_index", "Jain's index", "share", [](const Summary& s) { return s.jain_index; }},
     {"deadlines_met", "deadlines met", "share", [](const Summary& s) { return s.deadlines_met; }, false, true},
     {"cost", "cost", "price", [](const Summary& s) { return s.cost; }, false, true},
+    meter(
+        "job_energy_kwh", "energy of jobs", "kWh", [](const Summary& s) { return s.job_energy_kwh; }, true),
+    meter(
+        "job_carbon_g", "carbon of jobs", "g CO2e", [](const Summary& s) { return s.job_carbon_g; }, true),
+    meter(
+        "job_water_l", "water of jobs", "L", [](const Summary& s) { return s.job_water_l; }, true),
+    meter(
+        "energy_kwh", "energy of all GPUs", "kWh", [](const Summary& s) { return s.energy_kwh; }, false),
+    meter(
+        "carbon_g", "carbon of all GPUs", "g CO2e", [](const Summary& s) { return s.carbon_g; }, false),
+    meter(
+        "water_l", "water of all GPUs", "L", [](const Summary& s) { return s.water_l; }, false),
+    meter(
+        "energy_cost", "cost of energy", "price", [](const Summary& s) { return s.energy_cost; }, false),
 };
+
+/// As the figure of a run; groups leave it out where no price is known.
+constexpr Metric kGroupCost = meter(
+    "cost", "cost", "price", [](const Summary& s) { return s.cost; }, true);
 
 constexpr Metric kGpuHours = {"gpu_hours", "GPU time", "h", [](const Summary& s) { return s.gpu_hours; }, true};
 
@@ -291,6 +350,9 @@ std::span<const Column<SharedRow>> sharing_columns() {
 }
 std::span<const Column<TypeResult>> type_columns() {
   return kTypeColumns;
+}
+std::span<const Column<MeteredHour>> hour_columns() {
+  return kHourColumns;
 }
 std::span<const Column<LinkResult>> link_columns() {
   return kLinkColumns;
@@ -337,6 +399,7 @@ std::span<const Metric> group_metrics() {
     for (const Metric& each : kSummaryMetrics)
       if (each.of_jobs) all.push_back(each);
     all.push_back(kGpuHours);
+    all.push_back(kGroupCost);
     all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
     return with_texts(std::move(all));
   }();
@@ -369,6 +432,7 @@ std::string listed(std::string_view word) {
   if (word == "gpus.csv") return rows_of(word, gpu_columns());
   if (word == "links.csv") return rows_of(word, link_columns());
   if (word == "types.csv") return rows_of(word, type_columns());
+  if (word == "energy.csv") return rows_of(word, hour_columns());
   if (word == "sharing.csv") return rows_of(word, sharing_columns());
   if (word == "fabric.csv") return rows_of(word, fabric_columns());
   if (word == "fabric_jobs.csv") return rows_of(word, link_use_columns());

@@ -4,6 +4,7 @@
 
 #include "sim/result.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,7 @@ struct Column {
   std::string_view name;
   std::string_view type;  ///< `text`, `integer`, `number` or `seconds` (a decimal number, exact to the nanosecond)
   Cell (*value)(const Row&);
+  bool of_meter = false;  ///< files leave it out if no row has a value
 };
 
 /// The description of a column of a file, such as `jobs.csv`, or of a figure of `summary.json`.
@@ -35,6 +37,7 @@ struct Column {
 [[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
 [[nodiscard]] std::span<const Column<TypeResult>> type_columns();
 [[nodiscard]] std::span<const Column<LinkResult>> link_columns();
+[[nodiscard]] std::span<const Column<MeteredHour>> hour_columns();
 
 /// How long a job ran beside others with a duration.
 struct SharedRow {
@@ -68,18 +71,20 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  /// `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions`, `restarts`, `per_s`, `B`,
-  /// `messages` or `flag`
+  /// `s`, `share` (0..1), `ratio`, `price`, `kWh`, `g CO2e`, `L`, `jobs`, `preemptions`, `interruptions`, `restarts`,
+  /// `per_s`, `B`, `messages` or `flag`
   std::string_view unit;
   /// Of a summary; nullptr: a mean over the iterations of jobs (figures_of_run()).
   double (*value)(const Summary&);
-  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
-  bool of_some = false;  ///< only some scenarios give it a value; texts leave it out where it has none
-  bool in_texts = true;  ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
+  bool of_jobs = false;   ///< it is over jobs alone, so that groups of jobs have it, too
+  bool of_some = false;   ///< only some scenarios give it a value; texts leave it out where it has none
+  bool in_texts = true;   ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
+  bool of_meter = false;  ///< of energy, or what follows from it
   std::string_view text = {};  ///< one line; metrics() and group_metrics() have it
 
-  /// A figure of iterations is left out of files where no job has it.
   [[nodiscard]] bool is_of_iterations() const { return value == nullptr; }
+  /// Files leave out a figure of iterations that no job has, and one of a meter that isn't there.
+  [[nodiscard]] bool is_left_out(double figure) const { return std::isnan(figure) && (is_of_iterations() || of_meter); }
 };
 /// All figures of a run: those of its summary, then those of iterations.
 [[nodiscard]] std::span<const Metric> metrics();

@@ -180,6 +180,9 @@ class JobRows {
     job.measured = field(measured_) != "0";
     job.follows = field(follows_) == "1";
     job.is_variant = !field(settled_).empty();
+    job.cost = known(cost_);
+    if (const std::optional<double> joule = known(energy_))
+      job.drawn = Consumption{*joule, known(carbon_), known(water_), known(energy_cost_)};
     if (!field(iteration_).empty())
       for (const Column& each : figures_) job.iteration.push_back(number(each));
     if (job.state == JobState::finished && (!job.start || !job.finish))
@@ -239,6 +242,11 @@ class JobRows {
     return kNaN;
   }
 
+  std::optional<double> known(const Column& column) {
+    const double value = number(column);
+    return std::isnan(value) ? std::nullopt : std::optional{value};
+  }
+
   FileComplaints complaints_;
   CsvRows rows_;
   StoredResults& results_;
@@ -253,6 +261,8 @@ class JobRows {
   Column compression_ = column("compression"), measured_wait_ = column("measured_wait_s"),
          measured_ = column("measured"), follows_ = column("follows");
   Column settled_ = column("settled"), iteration_ = column("iteration_s");
+  Column cost_ = column("cost"), energy_ = column("energy_j"), carbon_ = column("carbon_g"), water_ = column("water_l"),
+         energy_cost_ = column("energy_cost");
   std::vector<Column> figures_;                         ///< of iterations, in the order of iteration_metrics()
   std::vector<std::string> seeds_;                      ///< by replica, as the file writes them
   std::vector<std::unordered_set<std::string>> names_;  ///< of the jobs that came, by replica
@@ -287,6 +297,8 @@ StoredJob as_stored(const JobResult& job) {
   }
   row.measured_wait = job.measured_wait;
   row.measured = job.measured;
+  row.cost = job.cost;
+  row.drawn = job.drawn;
   row.is_variant = job.notes.plan && job.notes.plan->settled.has_value();
   if (job.traffic && job.iterations_done > 0) row.iteration = iteration_values(job);
   return row;

@@ -35,6 +35,8 @@ struct StoredJob {
   std::optional<Time> measured_wait;  ///< on the real cluster
   bool follows = false;               ///< it comes after other jobs, so policies decide when it is submitted
   bool measured = true;               ///< the job counts in the figures of the run
+  std::optional<double> cost;         ///< as in jobs.csv
+  std::optional<Consumption> drawn;   ///< of a metered run
   std::vector<double> iteration;      ///< iteration_values(); empty if it has completed none
   bool is_variant = false;            ///< of an iteration study, in which a job is one settled iteration
 };

@@ -37,17 +37,25 @@ template <class Row, class Rows>
 std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row>> columns, Rows rows) {
   const bool with_seed = replicas.size() > 1;
   std::string out = with_seed ? "replica," : "";
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (i > 0) out += ',';
-    out += columns[i].name;
+  std::vector<const Column<Row>*> shown;
+  for (const Column<Row>& column : columns) {
+    const auto is_empty = [&](const Replica& replica) {
+      return std::ranges::all_of(rows(replica.result), [&](const Row& row) {
+        return std::holds_alternative<std::monostate>(column.value(row));
+      });
+    };
+    if (column.of_meter && std::ranges::all_of(replicas, is_empty)) continue;
+    if (!shown.empty()) out += ',';
+    out += column.name;
+    shown.push_back(&column);
   }
   out += '\n';
   for (const Replica& replica : replicas) {
     for (const Row& row : rows(replica.result)) {
       if (with_seed) out += fmt::format("{},", replica.seed);
-      for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (std::size_t i = 0; i < shown.size(); ++i) {
         if (i > 0) out += ',';
-        append_cell(out, columns[i].value(row));
+        append_cell(out, shown[i]->value(row));
       }
       out += '\n';
     }
@@ -56,7 +64,7 @@ std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row
 }
 
 void write_figure(JsonWriter& json, const Metric& metric, double value) {
-  if (metric.is_of_iterations() && std::isnan(value)) return;
+  if (metric.is_left_out(value)) return;
   json.key(metric.name);
   if (is_count(metric.unit) && !std::isnan(value))
     json.value(static_cast<std::int64_t>(value));
@@ -77,6 +85,10 @@ std::string gpus_csv(std::span<const Replica> replicas) {
 std::string types_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, type_columns(), [](const RunResult& run) -> auto& { return run.types; });
+}
+std::string energy_csv(std::span<const Replica> replicas) {
+  return csv_of(
+      replicas, hour_columns(), [](const RunResult& run) -> auto& { return run.hours; });
 }
 std::string sharing_csv(std::span<const Replica> replicas) {
   return csv_of(replicas, sharing_columns(), [](const RunResult& run) {
@@ -133,6 +145,7 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
     for (std::size_t i = 0; i < figures.size(); ++i) write_figure(json, metrics()[i], figures[i]);
     all.push_back(figures);
     json.key("end_s").raw(format_seconds(replica.result.end));
+    if (!replica.result.currency.empty()) json.member("currency", replica.result.currency);
     if (const FoldingCounts folding = folding_of(replica.result); folding.gpus > 0) write_folding(json, folding);
     write_groups(json, as_stored(replica));
     json.end_object();
@@ -144,7 +157,7 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
     std::vector<double> values;
     for (const std::vector<double>& run : all) values.push_back(run[metric_index(metric)]);
     const Estimate figure = estimate(values, draws_of(replicas));
-    if (metric.is_of_iterations() && std::isnan(figure.mean)) continue;
+    if (metric.is_left_out(figure.mean)) continue;
     json.key(metric.name).begin_object().member("mean", figure.mean).member("half_width_95", figure.half_width);
     json.end_object();
   }
@@ -164,6 +177,9 @@ std::span<const ResultFile> result_files() {
   static constexpr auto kAlways = [](Runs) { return true; };
   static constexpr auto kWithGpus = [](Runs runs) { return !runs.empty() && !runs.front().result.gpus.empty(); };
   static constexpr auto kWithTypes = [](Runs runs) { return !runs.empty() && !runs.front().result.types.empty(); };
+  static constexpr auto kWithMeter = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) { return each.result.drawn.has_value(); });
+  };
   static constexpr auto kWithSharing = [](Runs runs) {
     return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.sharing.empty(); });
   };
@@ -178,6 +194,7 @@ std::span<const ResultFile> result_files() {
       {"gpus.csv", gpus_csv, kWithGpus},
       {"links.csv", links_csv, kWithGpus},
       {"types.csv", types_csv, kWithTypes},
+      {"energy.csv", energy_csv, kWithMeter},
       {"sharing.csv", sharing_csv, kWithSharing},
       {"fabric.csv", fabric_csv, kWithFabric},
       {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},

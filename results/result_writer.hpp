@@ -29,6 +29,7 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 [[nodiscard]] std::string jobs_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string gpus_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string types_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string energy_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string sharing_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string links_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_csv(std::span<const Replica> replicas);

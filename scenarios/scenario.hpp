@@ -5,6 +5,7 @@
 #include "results/expectations.hpp"
 #include "scenarios/spec/failure_setup.hpp"
 #include "scenarios/spec/loan_setup.hpp"
+#include "scenarios/spec/meter_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
 #include "scenarios/spec/sharing_setup.hpp"
 #include "scenarios/spec/sweep_spec.hpp"
@@ -43,6 +44,7 @@ struct Scenario : TrainingSystem {
   FailureSetup failures;
   LoanSetup loans;
   CheckpointSetup checkpoints;
+  MeterSetup meter;
   WorkloadSetup workload;
 
   SweepSpec sweep;  ///< for `contend sweep`; empty for a single run

@@ -183,6 +183,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
     servers_.push_back(state_.server_of(gpu));
   }
   state_.kept_time.begin(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, state_.clock);
+  if (state_.uses.keeps()) state_.uses.begin(run.gpus, rank.share, state_.clock);
   state_.capacity.use_quota(run.spec->vc, run.width);
   std::sort(servers_.begin(), servers_.end());
   run.servers_spanned = static_cast<int>(std::unique(servers_.begin(), servers_.end()) - servers_.begin());
@@ -293,6 +294,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   if (run.type >= 0) run.cost += state_.cost_of(run);
   const bool has_saved = run.body->settle(job, held);
   state_.kept_time.end(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, held, state_.clock);
+  if (state_.uses.keeps()) log_use(state_, job, state_.uses);
   run.resumes = run.saved_itself = false;
   run.balances = run.reroutes = false;
   run.width = run.spec->gpus;

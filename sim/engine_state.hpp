@@ -27,6 +27,7 @@
 #include "sim/sharing.hpp"
 #include "sim/simulation.hpp"
 #include "sim/totals.hpp"
+#include "sim/use_log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -260,11 +261,11 @@ struct EngineState : ClusterView {
   std::vector<JobId> lapped;         ///< jobs of which a round ended at this instant (PlannedRounds)
   std::vector<JobId> saved_now;      ///< jobs of iterations that go on at this instant after a checkpoint
   Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
-  /// By GPU: its totals when it went out of service, while a job that goes on without it holds it. Empty without
-  /// RedundancyRule.
+  /// By GPU: its totals when it went out of service, while a job holds it unused; empty without RedundancyRule.
   std::vector<std::optional<GpuTotals>> covered;
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
   KeptTime kept_time;                     ///< measures if anything can fail
+  UseLog uses;                            ///< keeps something if SimulationOptions::keeps_uses
   std::uint64_t given_back = 0;           ///< counts what jobs and failures have given back of GPUs
   std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
   /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
@@ -478,9 +479,8 @@ struct EngineState : ClusterView {
   /// The factor of the time of a transfer's bytes, >= 1: that of the slowest server that it touches.
   [[nodiscard]] double slowness_of(const Traffic& traffic) const;
   void set_state(JobId job, JobState state);
-  /// The types of servers on which the job may run, the fastest first, then the mix of them if it may mix them
-  /// (mix_of);
-  /// {-1} if all servers are alike.
+  /// The types of servers on which the job may run, the fastest first, then their mix if it may mix them (mix_of); {-1}
+  /// if all are alike.
   [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;
   /// As job(), to be placed on servers of the type.
   [[nodiscard]] JobView view_on(JobId job, std::int32_t type) const;

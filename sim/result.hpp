@@ -7,6 +7,7 @@
 #include "sim/sharing.hpp"
 #include "sim/totals.hpp"
 #include "sim/units.hpp"
+#include "sim/use_log.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,6 +24,14 @@ struct IterationTraffic {
   std::size_t messages = 0;    ///< collectives, in the phase that has most
   double sent_bytes = 0;       ///< by a worker over all its links
   double interface_bytes = 0;  ///< by a server through its interfaces
+};
+
+/// What something draws and emits, and what that costs (models/energy/meter.hpp).
+struct Consumption {
+  double energy_j = 0;                          ///< of GPUs, without the rest of the data centre
+  std::optional<double> carbon_g{}, water_l{};  ///< CO2e, water; if the site's intensities are known
+  std::optional<double> price{};                ///< of the energy, if it is known
+  bool operator==(const Consumption&) const = default;
 };
 
 /// The results of one job, with its totals at the end of the run.
@@ -54,7 +63,8 @@ struct JobResult : JobTotals {
   std::string shared_with;            ///< the jobs beside which it ran longest: names, divided by `;`
   std::string server_type;            ///< of its last start; empty without types of servers
   std::optional<Time> deadline;       ///< as the job list says
-  std::optional<double> cost;         ///< of its GPU time by the prices of the GPUs, if any is known
+  std::optional<double> cost;         ///< of its GPU time by the prices of the GPUs, and of its energy, if any is known
+  std::optional<Consumption> drawn;   ///< by the GPUs that it held, if their power is known
   /// Finish-time fairness (Mahajan et al., NSDI 2020, section 3): completion time over the time that the job would take
   /// alone on a 1/n share of the cluster (sim/fairness.hpp). Of finished jobs.
   std::optional<double> rho;
@@ -90,18 +100,29 @@ struct JobResult : JobTotals {
 struct GpuResult : GpuTotals {
   GpuId id;
   ServerId server;
-  std::int64_t jobs = 0;  ///< jobs that were placed on it
-  Time down{};            ///< out of service: failed, or kept as a spare
+  std::int64_t jobs = 0;             ///< jobs that were placed on it
+  Time down{};                       ///< out of service: failed, or kept as a spare
+  Time held{};                       ///< by jobs, as UseLog::held(), if the run keeps uses
+  std::optional<double> energy_j{};  ///< if its power is known
 };
 
 /// The results of the servers of one type, as sums over their GPUs.
 struct TypeResult {
   std::string name;
   std::int64_t servers = 0, gpus = 0;
-  GpuTime busy;            ///< as GpuResult::busy
-  std::int64_t jobs = 0;   ///< jobs that were placed on its GPUs, counted on each
-  double price = 0;        ///< of a GPU for an hour; 0 if it is not known
-  double utilisation = 0;  ///< busy time over GPUs x time from 0 to the end of the run, 0..1
+  GpuTime busy;                        ///< as GpuResult::busy
+  std::int64_t jobs = 0;               ///< jobs that were placed on its GPUs, counted on each
+  double price = 0;                    ///< of a GPU for an hour; 0 if it is not known
+  double utilisation = 0;              ///< busy time over GPUs x time from 0 to the end of the run, 0..1
+  std::optional<Consumption> drawn{};  ///< by all its GPUs from 0 to the end of the run
+};
+
+/// What the GPUs of one type did in one hour of the run, and drew.
+struct MeteredHour {
+  std::int64_t hour = 0;                                          ///< 0: the first
+  std::string type;                                               ///< of servers; empty: all are alike
+  double idle_gpu_s = 0, waiting_gpu_s = 0, computing_gpu_s = 0;  ///< as StatePower has them
+  Consumption drawn;
 };
 
 /// The results of one network interface of a server.
@@ -169,9 +190,13 @@ struct RunResult {
   std::vector<LinkResult> links;
   std::vector<SharedTime> sharing;  ///< by job, then by falling time; empty if no jobs with a duration shared GPUs
   NetworkReport fabric;
-  Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
-  std::uint64_t events = 0;        ///< events executed one by one
-  std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
+  std::vector<HeldSpan> uses;        ///< by job, then in order of time, if SimulationOptions::keeps_uses
+  std::vector<MeteredHour> hours;    ///< by hour, then type; empty if the power of GPUs isn't known
+  std::optional<Consumption> drawn;  ///< by all GPUs from 0 to the end of the run
+  std::string currency;              ///< of prices; empty if it isn't known
+  Time end;                          ///< time of the last event: the makespan if the first job arrives at 0
+  std::uint64_t events = 0;          ///< events executed one by one
+  std::uint64_t leapt_events = 0;    ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
   std::vector<std::string> remarks;  ///< for the user, of the scheduling policy, in order of time, and of what fails
   bool may_fail = false;             ///< components or jobs may fail in this run
@@ -230,6 +255,9 @@ struct Summary {
   /// or whose last attempt failed; NaN if no job has a deadline.
   double deadlines_met = 0;
   double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
+  /// What the jobs drew, and what all GPUs did from 0 to the end of the run, idle ones too. NaN if it isn't known.
+  double job_energy_kwh = 0, job_carbon_g = 0, job_water_l = 0;
+  double energy_kwh = 0, carbon_g = 0, water_l = 0, energy_cost = 0;
 };
 
 [[nodiscard]] Summary summarise(const RunResult& result);
@@ -251,6 +279,8 @@ struct JobTimes {
     Time useful, away;
   };
   std::optional<Failures> failures{};
+  std::optional<double> cost{};  ///< as JobResult has them
+  std::optional<Consumption> drawn{};
 };
 /// The figures over these jobs alone. Those of GPUs and of the network are NaN, and preemptions and what they undid are
 /// not counted; interruptions are if all jobs have JobTimes::failures.

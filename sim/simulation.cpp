@@ -36,7 +36,9 @@ class Simulation::Engine {
  public:
   Engine(const ClusterSpec& cluster, Workload workload, PolicySet policies, std::unique_ptr<NetworkModel> network,
          SimulationOptions options)
-      : state_{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)} {}
+      : state_{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)} {
+    if (state_.options.keeps_uses) state_.uses = UseLog{state_.jobs.size(), state_.gpus()};
+  }
 
   std::vector<std::string> why_never_start() {
     outages_.withhold_spares();
@@ -372,11 +374,17 @@ JobResult Simulation::Engine::result_of(JobId id) const {
 }
 
 void Simulation::Engine::add_hardware(RunResult& result) const {
+  UseLog uses = state_.uses;
+  if (uses.keeps())
+    for (const JobId job : state_.running) log_use(state_, job, uses);
   for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
     if (!has_gpu(state_.spec, GpuId{g})) continue;
+    const Time held = uses.keeps() ? uses.held(GpuId{g}) : Time{};
     result.gpus.push_back({totals_of(GpuId{g}, state_.clock), GpuId{g}, state_.server_of(GpuId{g}),
-                           state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock)});
+                           state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock), held});
   }
+  result.uses = uses.spans();  // jobs that end at the same instant do so in another order where they leap
+  std::ranges::stable_sort(result.uses, {}, &HeldSpan::job);
   for (std::size_t s = 0; s < state_.servers(); ++s) {
     const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);
     result.links.push_back(

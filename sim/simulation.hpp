@@ -64,6 +64,7 @@ struct MeasuredWindow {
 };
 
 struct SimulationOptions {
+  bool keeps_uses = false;     ///< RunResult::uses says when jobs held GPUs
   bool leap = true;            ///< skip whole periods exactly; false executes every event
   Time until = Time::never();  ///< stop at this instant; jobs that have not ended stay unfinished
   MeasuredWindow window{};

@@ -78,6 +78,25 @@ void add_interruptions(std::span<const JobTimes> jobs, Summary& summary) {
   if (all_gpu_s > 0) summary.effective_time = useful_gpu_s / all_gpu_s;
 }
 
+/// Adds a value, if it is known, to a sum that is NaN as long as nothing is.
+void add_known(double& sum, const std::optional<double>& value) {
+  if (value) sum = *value + (std::isnan(sum) ? 0 : sum);
+}
+
+constexpr double kJoulePerKwh = 3.6e6;
+
+void add_meters(std::span<const JobTimes> jobs, Summary& summary) {
+  summary.cost = summary.job_energy_kwh = summary.job_carbon_g = summary.job_water_l = kNaN;
+  summary.energy_kwh = summary.carbon_g = summary.water_l = summary.energy_cost = kNaN;
+  for (const JobTimes& job : jobs) {
+    add_known(summary.cost, job.cost);
+    if (!job.drawn) continue;
+    add_known(summary.job_energy_kwh, job.drawn->energy_j / kJoulePerKwh);
+    add_known(summary.job_carbon_g, job.drawn->carbon_g);
+    add_known(summary.job_water_l, job.drawn->water_l);
+  }
+}
+
 }  // namespace
 
 Summary summarise(std::span<const JobTimes> jobs) {
@@ -117,7 +136,8 @@ Summary summarise(std::span<const JobTimes> jobs) {
   if (!jobs.empty() && std::ranges::all_of(jobs, [](const JobTimes& job) { return job.failures.has_value(); }))
     add_interruptions(jobs, summary);
   summary.avg_rho = summary.max_rho = summary.unfair_share = summary.jain_index = kNaN;
-  summary.deadlines_met = summary.cost = kNaN;
+  summary.deadlines_met = kNaN;
+  add_meters(jobs, summary);
   return summary;
 }
 
@@ -134,11 +154,9 @@ void add_fairness(const RunResult& result, Summary& summary) {
   double sum = 0, squares = 0;
   std::vector<double> rhos;
   std::size_t unfair = 0, with_deadline = 0, met = 0;
-  summary.cost = kNaN;
   for (const JobResult& job : result.jobs) {
     if (!job.measured) continue;
     summary.restarts += std::max(0, job.starts - 1);
-    if (job.cost) summary.cost = *job.cost + (std::isnan(summary.cost) ? 0 : summary.cost);
     if (job.deadline && job.state != JobState::submitted) {
       ++with_deadline;
       if (met_deadline(job)) ++met;
@@ -166,8 +184,8 @@ Summary summarise(const RunResult& result) {
   jobs.reserve(result.jobs.size());
   for (const JobResult& job : result.jobs)
     if (job.measured)
-      jobs.push_back(
-          {job.state, job.outcome, job.gpus, job.submit, job.start, job.finish, job.held, job.waited, job.mean_gpus()});
+      jobs.push_back({job.state, job.outcome, job.gpus, job.submit, job.start, job.finish, job.held, job.waited,
+                      job.mean_gpus(), std::nullopt, job.cost, job.drawn});
   Summary summary = summarise(jobs);
   for (const JobResult& job : result.jobs) {
     if (!job.measured) continue;
@@ -175,6 +193,12 @@ Summary summarise(const RunResult& result) {
     summary.lost_gpu_s += job.lost.to_seconds();
   }
   add_fairness(result, summary);
+  if (result.drawn) {
+    summary.energy_kwh = result.drawn->energy_j / kJoulePerKwh;
+    summary.carbon_g = result.drawn->carbon_g.value_or(kNaN);
+    summary.water_l = result.drawn->water_l.value_or(kNaN);
+    summary.energy_cost = result.drawn->price.value_or(kNaN);
+  }
 
   if (result.may_fail) add_failures(result, summary);
   const BusyTimes busy = result.window ? *result.window : busy_times(result, jobs, summary);

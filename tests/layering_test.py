@@ -32,13 +32,13 @@ MAY_USE = {
 # folders, a name of a file for that file. Every folder with sources stands here.
 FLOORS = {
     "network": ("", "topologies", "routing", "collectives", "library"),
-    "models": ("", "fabric", "reliability", "overlap", "parallel", "passes", "catalogue", "workloads"),
+    "models": ("", "energy", "fabric", "reliability", "overlap", "parallel", "passes", "catalogue", "workloads"),
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
     "traces": ("layers", "jobs", ""),
     "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep"),
     "report": ("topology", "page", ""),
-    "validate": ("", "ada_srsf", "backfill", "calibration", "compression", "elastic", "faults", "intervals", "network", "one_job",
+    "validate": ("", "ada_srsf", "backfill", "beyond", "calibration", "compression", "elastic", "faults", "intervals", "network", "one_job",
                  "overlap", "parallel", "public", "schedulers", "workloads", "suites.cpp"),
     "cli": ("", "verbs", "commands.cpp"),
     "python": ("module", ""),

@@ -2,6 +2,7 @@
 
 #include "validate/ada_srsf/ada_srsf.hpp"
 #include "validate/backfill/backfill_suite.hpp"
+#include "validate/beyond/beyond_suite.hpp"
 #include "validate/calibration/training_steps.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/elastic/elastic_suite.hpp"
@@ -48,6 +49,7 @@ constexpr SuiteRow kSuites[] = {
      validate_backfill},
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
      validate_schedulers_table},
+    {"beyond", "energy of training under power limits beside Zeus' measurements (seconds)", false, validate_beyond},
     {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
      validate_elastic},
     {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,

@@ -47,6 +47,7 @@ auto& part_of(AnyScenario& s) {
   if constexpr (is_same_v<Part, ListSampling>) return s.workload.sampling;
   if constexpr (is_same_v<Part, LoanSetup>) return s.loans;
   if constexpr (is_same_v<Part, MeasureSetup>) return s.measure;
+  if constexpr (is_same_v<Part, MeterSetup>) return s.meter;
   if constexpr (is_same_v<Part, Mitigation>) return s.failures.mitigation;
   if constexpr (is_same_v<Part, NetworkSetup>) return s.network;
   if constexpr (is_same_v<Part, NetworkSetup::Inside>) return s.network.inside;

@@ -59,6 +59,11 @@ inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 /// What is wrong with these keys together, and with a policy that needs them.
 [[nodiscard]] std::vector<Complaint> sharing_complaints(const PolicyChoice& scheduling, const SharingSetup& sharing);
 
+// What GPUs draw, and what that costs and emits.
+[[nodiscard]] std::vector<ScenarioKey> meter_keys();
+/// A map of the power of a GPU by state, and under a cap.
+[[nodiscard]] Codec<std::optional<PowerSetup>> power_codec(bool with_caps);
+
 // Types of servers, and how fast jobs are on them.
 [[nodiscard]] ScenarioKey types_key();
 /// `workload.throughputs` and what belongs to it.

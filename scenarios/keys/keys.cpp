@@ -40,8 +40,8 @@ bool studies_iteration(const Scenario& scenario) {
 
 /// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
-  constexpr std::string_view kOfJobs[] = {"cluster.", "policies.", "scheduling.", "workload.",   "engine.",
-                                          "measure.", "failures.", "loans.",      "checkpoints."};
+  constexpr std::string_view kOfJobs[] = {"cluster.", "policies.", "scheduling.", "workload.",    "engine.",
+                                          "measure.", "failures.", "loans.",      "checkpoints.", "meter."};
   const auto add = [&](KeyCondition condition, std::string_view needs) {
     key.conditions.push_back(condition);
     if (key.needs.empty()) key.needs = needs;
@@ -192,9 +192,9 @@ std::string_view key_text(std::string_view path) {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     auto all =
-        table_of<ScenarioKey>({run_keys, cluster_keys, host_keys, network_keys, policy_keys, scheduling_keys,
-                               sharing_keys, failure_keys, loan_keys, checkpoint_keys, training_keys, workload_keys,
-                               study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys});
+        table_of<ScenarioKey>({run_keys, cluster_keys, host_keys, meter_keys, network_keys, policy_keys,
+                               scheduling_keys, sharing_keys, failure_keys, loan_keys, checkpoint_keys, training_keys,
+                               workload_keys, study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys});
     for (ScenarioKey& key : all) key = for_its_study(std::move(key));
     return all;
   }();

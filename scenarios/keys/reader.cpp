@@ -4,6 +4,7 @@
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/machine_preset.hpp"
+#include "scenarios/keys/metering.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/unknown_key.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -107,6 +108,7 @@ class LayerReader {
       keep_places();
     }
     take_sites();
+    check_meters();
     if (scenario_.overlap.given()) {  // one job fills its servers
       const int most = *std::ranges::max_element(scenario_.overlap.workers);
       const int per_server = scenario_.cluster.gpus_per_server;
@@ -280,12 +282,27 @@ class LayerReader {
           place({{.key = "overlap.workers", .reason = fmt::format("{} workers, but {}", workers, there)}});
       }
     } catch (const InputError& error) {
-      for (const Complaint& each : error.complaints()) {
-        if (each.line > 0)
-          complaints_.push_back(each);
-        else
-          place({{.key = "network.sites", .reason = each.file + ": " + each.reason, .hint = each.hint}});
-      }
+      place_of_file(error, "network.sites");
+    }
+  }
+
+  void check_meters() {
+    try {
+      static_cast<void>(metering_of(scenario_.cluster, scenario_.meter));
+    } catch (const InputError& error) {
+      place_of_file(error, "meter.rates");
+    }
+  }
+
+  /// Complaints about the file that `key` names, at their lines or, without one, at the key; others at their own keys.
+  void place_of_file(const InputError& error, const char* key) {
+    for (const Complaint& each : error.complaints()) {
+      if (each.line > 0)
+        complaints_.push_back(each);
+      else if (!each.key.empty())
+        place({each});
+      else
+        place({{.key = key, .reason = each.file + ": " + each.reason, .hint = each.hint}});
     }
   }
 

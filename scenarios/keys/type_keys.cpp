@@ -28,7 +28,8 @@ Codec<std::vector<NamedServerType>> types_codec() {
        field("gpus_per_server", &Type::gpus_per_server, integer_codec<int>(1, 1024)),
        field("gpu_memory", &Type::gpu_memory, quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
        field("speed", &Type::speed, number_codec(1e-3, 1e3)), field("price", &Type::price, number_codec(0, 1e6)),
-       field("device", &Type::device, optional_codec(device_codec(), ""))},
+       field("device", &Type::device, optional_codec(device_codec(), "")),
+       field("power", &Type::power, power_codec(true)), field("site", &Type::site, text_codec())},
       "{name: v100, servers: 4, gpus_per_server: 8}");
   return numbered_list(type, "types of servers", kMostTypes);
 }

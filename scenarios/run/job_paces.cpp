@@ -79,8 +79,9 @@ std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const Throughpu
   Paces paces;
   for (const NamedServerType& type : cluster.types) {
     const Throughput rate = table.of(model, gpus, type.name);
-    paces.push_back({.together = rate.together > 0 ? pace_of(nominal / rate.together) : 0,
-                     .spread = rate.spread > 0 ? pace_of(nominal / rate.spread) : 0,
+    const double capped = nominal / type.cap_pace();  // the table is of GPUs without a cap
+    paces.push_back({.together = rate.together > 0 ? pace_of(capped / rate.together) : 0,
+                     .spread = rate.spread > 0 ? pace_of(capped / rate.spread) : 0,
                      .graph = -1});
   }
   return paces;
@@ -95,7 +96,7 @@ TrainingSystem system_of_type(const TrainingSystem& system, const NamedServerTyp
   }
   for (TrainingEntry& entry : variant.training) {
     if (type.device) entry.device = *type.device;
-    entry.speed = type.speed;
+    entry.speed = type.capped_speed();
   }
   return variant;
 }
@@ -115,7 +116,7 @@ class PaceMaker {
             Workload& workload)
       : cluster_{system.cluster}, setup_{setup}, workload_{workload}, table_{table} {
     is_plain_ = std::ranges::all_of(cluster_.types, [&](const NamedServerType& type) {
-      return type.speed == 1 && !type.device && type.gpus_per_server == cluster_.gpus_per_server;
+      return type.capped_speed() == 1 && !type.device && type.gpus_per_server == cluster_.gpus_per_server;
     });
     for (const NamedServerType& type : cluster_.types) {
       variants_.push_back(std::make_unique<TrainingSystem>(system_of_type(system, type)));
@@ -148,7 +149,7 @@ class PaceMaker {
   std::int32_t by_speed() {
     Paces paces;
     for (const NamedServerType& type : cluster_.types)
-      paces.push_back({.together = pace_of(1 / type.speed), .spread = 0, .graph = -1});
+      paces.push_back({.together = pace_of(1 / type.capped_speed()), .spread = 0, .graph = -1});
     return number(std::move(paces));
   }
 
@@ -162,14 +163,14 @@ class PaceMaker {
       try {
         TrainedJob made = (*makers_[t])(job.model, job.gpus);
         IterationGraph graph = std::move(made.graph);
-        if (type.speed != 1) graph = graph.with_compute_times(1 / type.speed);
+        if (const double speed = type.capped_speed(); speed != 1) graph = graph.with_compute_times(1 / speed);
         const double own = graph.compute_total().to_seconds();
         pace.together = usual > 0 ? pace_of(own / usual) : kNominalPace;
         pace.graph = static_cast<std::int32_t>(workload_.graphs.size());
         workload_.notes.resize(workload_.graphs.size());
         workload_.graphs.push_back(std::move(graph));
         workload_.torn.resize(workload_.graphs.size());
-        workload_.torn.back() = at_speed(std::move(made.torn), type.speed);
+        workload_.torn.back() = at_speed(std::move(made.torn), type.capped_speed());
       } catch (const InputError& error) {  // it does not fit there
         if (!first) first = error;
       }

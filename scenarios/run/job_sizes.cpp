@@ -29,7 +29,7 @@ class SizeMaker {
   SizeMaker(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
             Workload& workload)
       : cluster_{system.cluster}, setup_{setup}, workload_{workload}, table_{table} {
-    for (const NamedServerType& type : cluster_.types) add_servers(system_of_type(system, type), type.speed);
+    for (const NamedServerType& type : cluster_.types) add_servers(system_of_type(system, type), type.capped_speed());
     if (cluster_.types.empty()) add_servers(system, 1);
   }
 

@@ -1,12 +1,14 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/account_tree.hpp"
 
+#include "models/energy/meter.hpp"
 #include "models/overlap/volume.hpp"
 #include "models/workload.hpp"
 #include "network/clos.hpp"
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/key_tables.hpp"
+#include "scenarios/keys/metering.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/islands.hpp"
 #include "scenarios/run/job_paces.hpp"
@@ -173,6 +175,7 @@ SimulationOptions options_of(const Scenario& scenario, const Workload& workload,
   options.interference =
       interference_of(scenario.network, scenario.overlap, scenario.training, path_of(scenario.cluster.servers));
   options.decisions = hooks.decisions;
+  options.keeps_uses = meters(scenario.cluster);
   return options;
 }
 
@@ -241,6 +244,11 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   const auto failure = std::make_shared<PolicyFailure>();
   const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement), failure);
   RunResult result = simulation->run();
+  if (meters(scenario.cluster)) {
+    const Metering metering = metering_of(scenario.cluster, scenario.meter);
+    measure(metering.gpus, result);
+    result.currency = metering.currency;
+  }
   if (failure->failed()) {
     if (hooks.failure == nullptr) throw PolicyError{failure->reason()};
     *hooks.failure = failure->reason();

@@ -3,6 +3,7 @@
 
 #include "network/host_links.hpp"
 #include "scenarios/spec/device_choice.hpp"
+#include "scenarios/spec/meter_setup.hpp"
 #include "sim/units.hpp"
 
 #include <optional>
@@ -42,7 +43,15 @@ struct NamedServerType {
   double speed = 1;                    ///< of jobs that nothing else times: work in a second, in seconds of duration
   double price = 0;                    ///< of a GPU for an hour
   std::optional<DeviceChoice> device;  ///< times the layers of jobs of iterations in place of the device of their entry
+  std::optional<PowerSetup> power;     ///< of a GPU; not given: ClusterSetup::power
+  std::string site;                    ///< where they are; empty: ClusterSetup::site
   bool operator==(const NamedServerType&) const = default;
+
+  /// What a cap of its power or clock leaves of its speed; 1 without one.
+  [[nodiscard]] double cap_pace() const {
+    return power && power->is_capped() && !power->curve.empty() ? power->at_cap().pace : 1;
+  }
+  [[nodiscard]] double capped_speed() const { return speed * cap_pace(); }
 };
 
 /// The cluster (`cluster.*`).
@@ -54,6 +63,8 @@ struct ClusterSetup {
   std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
   HostRates host;                    ///< what the GPUs of a server share of it
   std::vector<NamedVirtualCluster> vcs;
+  std::optional<PowerSetup> power;  ///< of a GPU; if nothing gives it, nothing is metered
+  std::string site;                 ///< of MeterSetup::sites; empty: the only one, if there is one
   /// If there are any, the members above follow from them: all servers, and the most GPUs and memory.
   std::vector<NamedServerType> types;
 };

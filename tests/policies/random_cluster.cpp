@@ -302,6 +302,7 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
                                : make_analytic_network(cost, servers, jobs.size());
   SimulationOptions options;
   options.leap = leap;
+  options.keeps_uses = keeps_uses;
   options.until = until;
   options.window = window;
   options.interference = interference;

@@ -41,6 +41,7 @@ struct RandomCluster {
   std::vector<std::vector<JobSize>> sizes;  ///< of Workload; none unless a test gives jobs some
   /// Puts the scheduling policy inside another one, if given.
   std::function<std::unique_ptr<SchedulingPolicy>(std::unique_ptr<SchedulingPolicy>)> around;
+  bool keeps_uses = false;
   Time until = Time::never();
   MeasuredWindow window;  ///< none unless a test sets it
 

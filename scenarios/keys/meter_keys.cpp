@@ -1,0 +1,82 @@
+#include "scenarios/keys/key_tables.hpp"
+
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/metering.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+namespace {
+
+using key_rows::maybe;
+using key_rows::row;
+using key_rows::where;
+
+constexpr double kMostWatts = 1e6;
+constexpr double kMostMhz = 1e5;
+constexpr std::size_t kMostPoints = 100;
+constexpr double kMostRate = 1e6;
+constexpr std::size_t kMostSites = 1'000;
+
+/// A number that holds at all times, or a list by hour.
+Codec<std::vector<double>> hourly_codec() {
+  using Rates = std::vector<double>;
+  const Codec<double> number = number_codec(0, kMostRate);
+  const Codec<Rates> list = list_codec(number, "numbers by hour");
+  Codec<Rates> codec = list;
+  codec.type = "number, or list of numbers by hour";
+  codec.schema = [number, list](JsonWriter& json) { any_of_schema(json, number.schema, list.schema); };
+  codec.read = [number, list](const YamlNode& node, const Reading& reading, Rates& value) {
+    if (node.kind != YamlNode::Kind::scalar) return list.read(node, reading, value);
+    value.assign(1, 0);
+    number.read(node, reading, value.front());
+  };
+  codec.plain = {};
+  return codec;
+}
+
+bool is_metered(const Scenario& scenario) {
+  return meters(scenario.cluster);
+}
+
+constexpr std::string_view kNeedsPower = "cluster.power, or `power` of types in cluster.types";
+
+}  // namespace
+
+Codec<std::optional<PowerSetup>> power_codec(bool with_caps) {
+  const Codec<std::optional<double>> watts = maybe(number_codec(0, kMostWatts));
+  const Codec<std::optional<double>> mhz = maybe(number_codec(1, kMostMhz));
+  std::vector<MapMember<PowerSetup>> members{field("idle", &PowerSetup::idle, watts),
+                                             field("waiting", &PowerSetup::waiting, watts),
+                                             field("computing", &PowerSetup::computing, watts)};
+  if (with_caps) {
+    const Codec<CapPoint> point =
+        map_codec<CapPoint>({field("limit", &CapPoint::limit, watts), field("clock", &CapPoint::clock, mhz),
+                             field("watts", &CapPoint::watts, number_codec(0, kMostWatts), true),
+                             field("pace", &CapPoint::pace, number_codec(1e-3, 1e3), true)},
+                            "{limit: 150, watts: 144.6, pace: 0.847}");
+    members.push_back(field("limit", &PowerSetup::limit, watts));
+    members.push_back(field("clock", &PowerSetup::clock, mhz));
+    members.push_back(field("curve", &PowerSetup::curve, numbered_list(point, "points", kMostPoints)));
+  }
+  return maybe(map_codec<PowerSetup>(std::move(members), "{idle: 60, waiting: 150, computing: 300}"));
+}
+
+std::vector<ScenarioKey> meter_keys() {
+  const Codec<SiteRates> site = map_codec<SiteRates>(
+      {field("name", &SiteRates::name, text_codec(), true), field("pue", &SiteRates::pue, number_codec(1, 10)),
+       field("price", &SiteRates::price, hourly_codec()), field("carbon", &SiteRates::carbon, hourly_codec()),
+       field("water", &SiteRates::water, hourly_codec())},
+      "{name: oregon, pue: 1.1, carbon: 60}");
+  return {
+      row<&ClusterSetup::power>("cluster.power", power_codec(false)),
+      where(row<&ClusterSetup::site>("cluster.site", text_codec()), is_metered, kNeedsPower),
+      where(row<&MeterSetup::sites>("meter.sites", numbered_list(site, "sites", kMostSites)), is_metered, kNeedsPower),
+      where(row<&MeterSetup::rates>("meter.rates", maybe(path_codec())), is_metered, kNeedsPower),
+      where(row<&MeterSetup::currency>("meter.currency", text_codec()), is_metered, kNeedsPower),
+  };
+}
+
+}  // namespace contend

@@ -1,0 +1,16 @@
+#include "validate/beyond/beyond_suite.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+int validate_beyond(std::FILE* out) {
+  fmt::print(out, "beyond: what training draws under power limits\n\n");
+  std::vector<CheckedTable> tables{beyond_zeus()};
+  return report_tables(out, "beyond", "docs/validation/beyond.md", std::move(tables), known_reasons("beyond"));
+}
+
+}  // namespace contend

@@ -1,0 +1,17 @@
+#pragma once
+// Declares the suite `beyond`: energy, and what else goes beyond one data centre and beyond time, against published
+// measurements.
+
+#include "validate/checked_table.hpp"
+
+#include <cstdio>
+
+namespace contend {
+
+/// Runs the suite and prints its tables and verdicts. Returns a SuiteVerdict.
+int validate_beyond(std::FILE* out);
+
+/// Epochs of training under power limits, as Zeus measured them on a V100.
+[[nodiscard]] CheckedTable beyond_zeus();
+
+}  // namespace contend
