@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the reference pages and the JSON Schema, which the program prints itself:
-#   docs/reference/scenario.md   docs/reference/results.md   docs/schema/scenario.schema.json
+#   docs/reference/scenario.md   docs/reference/results.md   docs/validation/systems.md
+#   docs/schema/scenario.schema.json
 #   scripts/generate_docs.sh            with build/release/contend
 #   scripts/generate_docs.sh PROGRAM    with another build
 #   scripts/generate_docs.sh --figures [PROGRAM]
@@ -103,6 +104,7 @@ if $figures; then
 else
   page reference/scenario.md --markdown
   page reference/results.md --columns
+  page validation/systems.md --systems
   page schema/scenario.schema.json
 fi
 exit $stale

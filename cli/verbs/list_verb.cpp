@@ -21,6 +21,7 @@
 #include "traces/jobs/trace_format.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "validate/suites.hpp"
+#include "validate/systems.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,11 +51,20 @@ std::string parameters_text(std::span<const ParameterInfo> parameters) {
 }
 
 Catalogue policies() {
-  Catalogue list{.columns = {"kind", "policy", "parameters", "summary", "source"}, .rows = {}};
+  Catalogue list{.columns = {"kind", "policy", "parameters", "summary", "source", "validated by"}, .rows = {}};
   for (const PolicyKind& kind : policy_kinds())
     for (const PolicyInfo& policy : kind.policies)
       list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
-                           std::string{policy.summary}, std::string{policy.source}});
+                           std::string{policy.summary}, std::string{policy.source},
+                           validated_by(kind.word, policy.name)});
+  return list;
+}
+
+Catalogue system_list() {
+  Catalogue list{.columns = {"system", "paper", "policies and keys", "contend run", "validated", "more"}, .rows = {}};
+  for (const PublishedSystem& each : published_systems())
+    list.rows.push_back({std::string{each.name}, std::string{each.paper}, names_of(each), command_of(each),
+                         std::string{each.how}, std::string{each.validated}});
   return list;
 }
 
@@ -262,6 +272,7 @@ struct Topic {
 };
 constexpr Topic kTopics[] = {
     {"policies", "scheduling, placement, communication, fusion, compression and pipeline schedules", policies},
+    {"systems", "published systems: their policies, a scenario of each, and how each is validated", system_list},
     {"topologies", "fabrics and servers", topologies},
     {"collectives", "algorithms of collectives", collectives},
     {"models", "training profiles of jobs", models},
