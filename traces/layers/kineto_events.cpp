@@ -20,20 +20,6 @@ constexpr std::string_view kLayer = "layer:";
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
-/// The name of a GPU, from the properties of all GPUs of the machine.
-std::string device_name(const JsonValue& document, std::int64_t id) {
-  for (const char* list : {"deviceProperties", "computeProperties"}) {
-    const JsonValue* devices = document.find(list);
-    if (devices == nullptr) continue;
-    for (const JsonValue& device : devices->items) {
-      const JsonValue* number = device.find("id");
-      const JsonValue* name = device.find("name");
-      if (number != nullptr && name != nullptr && number->text == std::to_string(id)) return name->text;
-    }
-  }
-  return {};
-}
-
 /// Sorts the events of a trace by kind. Categories are those of PyTorch 1.12 and later; before, they were called
 /// Operator, Runtime and Kernel.
 class Collector {
@@ -66,7 +52,7 @@ class Collector {
     if (devices_.size() > 1)
       complaints_.add({}, "",
                       fmt::format("kernels on {} GPUs; expected the profile of a process with one", devices_.size()));
-    if (!devices_.empty()) events_.device = device_name(rest, *devices_.begin());
+    if (!devices_.empty()) events_.device = kineto_device_name(rest, *devices_.begin());
     events_.several_forward_threads = forward_threads_.size() > 1;
     return std::move(events_);
   }
@@ -225,6 +211,19 @@ class Collector {
 };
 
 }  // namespace
+
+std::string kineto_device_name(const JsonValue& document, std::int64_t id) {
+  for (const char* list : {"deviceProperties", "computeProperties"}) {
+    const JsonValue* devices = document.find(list);
+    if (devices == nullptr) continue;
+    for (const JsonValue& device : devices->items) {
+      const JsonValue* number = device.find("id");
+      const JsonValue* name = device.find("name");
+      if (number != nullptr && name != nullptr && number->text == std::to_string(id)) return name->text;
+    }
+  }
+  return {};
+}
 
 KinetoEvents read_kineto_events(ByteSource& source, const std::string& file) {
   FileComplaints complaints{file};

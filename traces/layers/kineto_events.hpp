@@ -11,6 +11,8 @@
 
 namespace contend {
 
+struct JsonValue;
+
 /// A time range of one thread: nanoseconds since the origin of the trace, half-open.
 struct KinetoRange {
   enum class Kind : std::uint8_t {
@@ -59,6 +61,9 @@ struct KinetoEvents {
   std::int64_t unshaped_gradients = 0;  ///< gradients whose shape was not recorded
   bool several_forward_threads = false;
 };
+
+/// The name of a GPU, from the properties of all GPUs of the machine in a profile; empty if it has none.
+[[nodiscard]] std::string kineto_device_name(const JsonValue& document, std::int64_t id);
 
 /// Reads the events. Throws InputError with every event that lacks a field that its kind needs.
 [[nodiscard]] KinetoEvents read_kineto_events(ByteSource& source, const std::string& file);

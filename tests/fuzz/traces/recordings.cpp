@@ -1,0 +1,75 @@
+// Arbitrary bytes as a recording of each format, and of the one that is recognised: either an InputError, or a rank
+// whose indices all lead somewhere and whose times add up. The disk is never touched.
+
+#include "sim/check.hpp"
+#include "tests/fuzz/target.hpp"
+#include "text/byte_source.hpp"
+#include "traces/recording/chakra.hpp"
+#include "traces/recording/execution_trace.hpp"
+#include "traces/recording/kineto_recording.hpp"
+#include "traces/recording/recording_checks.hpp"
+#include "traces/recording/recording_reader.hpp"
+#include "traces/recording/recording_summary.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace {
+
+using contend::RecordedRank;
+
+void check_indices(const RecordedRank& rank) {
+  for (const contend::RecordedTask& task : rank.tasks) {
+    CONTEND_CHECK(task.name < rank.names.size() && task.lane < rank.lanes.size(), "a task has a name and a lane");
+    CONTEND_CHECK(task.launch == contend::kNoTask || task.launch < rank.tasks.size(), "a launch is a task");
+    CONTEND_CHECK(task.transfer == contend::kNoTask || task.transfer < rank.transfers.size(), "a transfer is known");
+    CONTEND_CHECK(std::size_t{task.first_need} + task.needs <= rank.needs.size(), "needs are in the list");
+    CONTEND_CHECK(task.start >= contend::Time{} && task.duration >= contend::Time{}, "times are not negative");
+  }
+  for (const std::uint32_t needed : rank.needs) CONTEND_CHECK(needed < rank.tasks.size(), "a need is a task");
+  for (const contend::RecordedTransfer& transfer : rank.transfers)
+    CONTEND_CHECK(!transfer.group || *transfer.group < rank.groups.size(), "a group is known");
+}
+
+void check_recorded(const RecordedRank& rank) {
+  check_indices(rank);
+  const contend::RankSummary summary = contend::summarise(rank);
+  const contend::RecordedTimes& times = summary.times;
+  CONTEND_CHECK(times.alone <= times.exposed && times.exposed <= times.communication, "exposed is a part");
+  CONTEND_CHECK(times.communication <= times.busy && times.compute <= times.busy, "parts of what is busy");
+  contend::Recording job;
+  job.ranks = {rank, rank};
+  job.ranks.back().rank = rank.rank + 1;
+  static_cast<void>(contend::contradictions(job));
+}
+
+void run_recording(std::string_view text) {
+  contend::TextSource source{text};
+  check_recorded(contend::read_recorded_rank(source, "fuzz"));
+}
+void run_kineto(std::string_view text) {
+  contend::TextSource source{text};
+  check_recorded(contend::read_kineto_recording(source, "fuzz", text.starts_with('[')));
+}
+void run_chakra(std::string_view text) {
+  contend::TextSource source{text};
+  check_recorded(contend::read_chakra(source, "fuzz"));
+}
+void run_chakra_json(std::string_view text) {
+  contend::TextSource source{text};
+  check_recorded(text.find("workload_graph") != std::string_view::npos ? contend::read_chakra_graph(source, "fuzz")
+                                                                       : contend::read_chakra_messages(source, "fuzz"));
+}
+void run_execution_trace(std::string_view text) {
+  contend::TextSource source{text};
+  check_recorded(contend::read_execution_trace(source, "fuzz"));
+}
+
+const contend::fuzz::Target kRecordings[] = {{"recording", run_recording},
+                                             {"kineto_recording", run_kineto},
+                                             {"chakra", run_chakra},
+                                             {"chakra_json", run_chakra_json},
+                                             {"execution_trace", run_execution_trace}};
+
+}  // namespace

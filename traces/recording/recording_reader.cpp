@@ -1,0 +1,99 @@
+#include "traces/recording/recording_reader.hpp"
+
+#include "text/byte_source.hpp"
+#include "traces/recording/chakra.hpp"
+#include "traces/recording/execution_trace.hpp"
+#include "traces/recording/kineto_recording.hpp"
+#include "traces/recording/recording_checks.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+bool is_recording_name(std::string name) {
+  if (name.starts_with('.')) return false;  // such as the `._` members that macOS puts into archives
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".et") || name.ends_with(".json");
+}
+
+std::vector<std::string> files_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {path};
+  std::vector<std::string> files;
+  for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator{path, error})
+    if (is_recording_name(each.path().filename().string())) files.push_back(each.path().string());
+  if (files.empty())
+    throw InputError{
+        Complaint{.file = path, .reason = "no file in this folder ends in .et, .json, .et.gz or .json.gz"}};
+  std::ranges::sort(files);
+  return files;
+}
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// A bracket, and then what may follow it. The first byte of a file of messages is a length, which may be a bracket.
+bool begins_as_json(std::string_view head) {
+  const std::size_t bracket = head.find_first_not_of(kBlanks);
+  if (bracket == std::string_view::npos || (head[bracket] != '{' && head[bracket] != '[')) return false;
+  const std::size_t next = head.find_first_not_of(kBlanks, bracket + 1);
+  return next == std::string_view::npos || std::string_view{"\"{}[]"}.find(head[next]) != std::string_view::npos;
+}
+
+/// Numbers the ranks whose number isn't known, and puts all in order.
+void number_ranks(std::vector<RecordedRank>& ranks) {
+  std::set<std::int64_t> taken;
+  for (const RecordedRank& rank : ranks)
+    if (rank.rank_known) taken.insert(rank.rank);
+  std::int64_t next = 0;
+  for (RecordedRank& rank : ranks) {
+    if (rank.rank_known) continue;
+    while (taken.contains(next)) ++next;
+    rank.rank = next++;
+  }
+  std::ranges::stable_sort(ranks, {}, &RecordedRank::rank);
+}
+
+}  // namespace
+
+RecordedRank read_recorded_rank(ByteSource& source, const std::string& file) {
+  PeekedSource peeked{source};
+  const std::string_view head = peeked.head();
+  if (!begins_as_json(head)) return read_chakra(peeked, file);
+  const bool array = head[head.find_first_not_of(kBlanks)] == '[';
+  const auto position = [&](std::string_view key) { return head.find(fmt::format("\"{}\"", key)); };
+  const std::size_t nodes = position("nodes"), graph = position("workload_graph");
+  std::size_t events = std::string_view::npos;  // a profile may say much before its events
+  for (const std::string_view key : {"traceEvents", "ph", "deviceProperties", "distributedInfo", "schemaVersion"})
+    events = std::min(events, position(key));
+  const std::size_t nearest = std::min({events, nodes, graph});
+  if (nearest == std::string_view::npos) return read_chakra_messages(peeked, file);
+  if (nearest == graph) return read_chakra_graph(peeked, file);
+  return nearest == nodes ? read_execution_trace(peeked, file) : read_kineto_recording(peeked, file, array);
+}
+
+Recording read_recording(const std::string& path) {
+  Recording recording;
+  const std::vector<std::string> files = files_of(path);
+  for (const std::string& file : files) {
+    try {
+      const std::unique_ptr<ByteSource> source = open_file(file);
+      recording.ranks.push_back(read_recorded_rank(*source, file));
+    } catch (const InputError& error) {
+      if (files.size() == 1) throw;
+      recording.faults.insert(recording.faults.end(), error.complaints().begin(), error.complaints().end());
+    }
+  }
+  number_ranks(recording.ranks);
+  for (Complaint& each : contradictions(recording)) recording.faults.push_back(std::move(each));
+  return recording;
+}
+
+}  // namespace contend
