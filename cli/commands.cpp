@@ -45,6 +45,7 @@ constexpr VerbCode kVerbs[] = {
     {"flows", flows_verb},
     {"stragglers", stragglers_verb},
     {"ask", ask_verb},
+    {"recording", recording_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.

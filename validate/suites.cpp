@@ -13,6 +13,7 @@
 #include "validate/overlap/overlap_suite.hpp"
 #include "validate/parallel/parallel_suite.hpp"
 #include "validate/public/public_suite.hpp"
+#include "validate/recordings/recordings_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 #include "validate/workloads/workload_suite.hpp"
@@ -39,6 +40,8 @@ constexpr SuiteRow kSuites[] = {
      validate_parallel},
     {"public", "measured training steps of vTrain, MLPerf, torchtitan and others, with everybody's error (seconds)",
      false, nullptr, validate_public},
+    {"recordings", "public profiles and execution traces beside the counts of an independent reader (seconds)", false,
+     validate_recordings},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
     {"faults", "interrupted jobs and servers that break down: closed forms, Meta's clusters, Llama 3 (seconds)", false,

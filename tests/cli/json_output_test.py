@@ -37,6 +37,16 @@ FILES = {
                      "parallel: {tensor: 2, pipeline: 2}}}\n",
     "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
                   "training: {it: {model: resnet50, device: V100-PCIe}}\noverlap: {training: it, workers: [16]}\n",
+    "rank0.json": json.dumps({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "ts": 0, "dur": 300, "pid": 9, "tid": 1},
+        {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "ts": 0, "dur": 3, "pid": 9, "tid": 1},
+        {"ph": "X", "cat": "mtia", "name": "strange", "ts": 0, "dur": 3, "pid": 9, "tid": 1},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 1, "dur": 2, "pid": 9, "tid": 1,
+         "args": {"correlation": 1}},
+        {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_Generic(x)", "ts": 50, "dur": 100.5, "pid": 0, "tid": 20,
+         "args": {"device": 0, "stream": 20, "correlation": 1, "Collective name": "allreduce", "In msg nelems": 1000,
+                  "Out msg nelems": 1000, "dtype": "Float", "Process Group Name": "0",
+                  "Process Group Ranks": "[0, 1]"}}]}),
     "iterations.csv": "model,batch,single_worker,fusion,seconds\nresnet152,128,883.1ms,bsp,1.3601\n"
                       "resnet152,128,883.1ms,wfbp,1.2334\ninception-v4,128,610.8ms,bsp,0.9000\n"
                       "inception-v4,128,610.8ms,wfbp,0.9437\ndensenet161,64,477.7ms,bsp,0.6826\n"
@@ -64,6 +74,7 @@ CASES = [
     ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),
     ("flows", "flows fabric.yaml flows.csv --json"),
     ("ask", "ask spares --servers 10 --mtbf 9h --repair 1h --spares 1 --json"),
+    ("recording", "recording rank0.json --json"),
     ("show-topology", "show fabric.yaml --topology --json"),
     ("show-layers", f"show {STUDY} --layers --json"),
     ("show-parallel", "show parallel.yaml --parallel --json"),

@@ -11,14 +11,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace contend;
-using recorded::collective;
-using recorded::field;
-using recorded::message;
-using recorded::metadata;
-using recorded::node;
-using recorded::number;
-
+namespace contend::recorded {
 namespace {
 
 constexpr std::uint64_t kSend = 5, kReceive = 6, kCollective = 7, kAllReduce = 0, kAllGather = 2;
@@ -37,20 +30,20 @@ std::vector<std::string> faults_of(const std::vector<std::string>& ranks) {
 
 TEST_CASE("a node with the id 0 has no id on the wire") {
   const std::string bytes{"\x05\x0a\x03\x31\x2e\x30\x05\x12\x01\x61\x18\x04", 12};
-  const RecordedRank rank = recorded::read(bytes);
+  const RecordedRank rank = read(bytes);
   CHECK(rank.format == "Chakra");
   CHECK(rank.version == "1.0");
   REQUIRE(rank.tasks.size() == 1);
   CHECK(rank.tasks[0].node == 0);
   CHECK(rank.name_of(rank.tasks[0]) == "a");
   CHECK(rank.tasks[0].kind == RecordedKind::compute);
-  CHECK(recorded::refusal(bytes.substr(0, 11))
-            .find("message 1 at offset 7: the file ends within a message: 4 of 5 bytes") != std::string::npos);
+  CHECK(refusal(bytes.substr(0, 11)).find("message 1 at offset 7: the file ends within a message: 4 of 5 bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("damaged messages name their place") {
   const auto found = [](const std::string& bytes, std::string_view part) {
-    const std::string refused = recorded::refusal(bytes);
+    const std::string refused = refusal(bytes);
     CAPTURE(refused);
     CHECK(refused.find(part) != std::string::npos);
   };
@@ -60,7 +53,7 @@ TEST_CASE("damaged messages name their place") {
   found(metadata() + message("\x08"), "message 1 at offset 9: a field without a value");
   found(metadata() + message("\x0b"), "a field of an unknown type");
   found(metadata() + std::string(11, '\xff'), "message 1 at offset 8: its length is a number of more than 64 bits");
-  found(metadata() + recorded::varint(std::uint64_t{1} << 31U), "Protocol Buffers end below 2 GiB");
+  found(metadata() + varint(std::uint64_t{1} << 31U), "Protocol Buffers end below 2 GiB");
   found(metadata() + node({.id = 1, .type = 9}), "node 1: message 1 at offset 9 has the type 9, expected 1 to 7");
   found(metadata() + node({.id = 1}) + node({.id = 1}), "has the id of an earlier node");
   found(metadata() + node({.id = 1, .type = kCollective, .more = number("comm_type", 10)}), "has the collective 10");
@@ -72,9 +65,8 @@ TEST_CASE("damaged messages name their place") {
 TEST_CASE("sizes, types and places of nodes") {
   const std::string host = message(field(1, 9) + field(2, "aten::add") + field(3, 4) + field(7, 3) +
                                    number("is_cpu_op", 1, 27) + number("tid", 2));
-  const RecordedRank rank = recorded::read(
-      metadata() + recorded::group("5", "[0, 1]") + host +
-      node({.id = 10, .us = 12, .more = number("stream", 7), .needs = {9}}) +
+  const RecordedRank rank = read(
+      metadata() + group("5", "[0, 1]") + host + node({.id = 10, .us = 12, .more = number("stream", 7), .needs = {9}}) +
       node({.id = 11, .type = kCollective, .more = collective(kAllReduce, 6'442'450'944, "5") + number("stream", 20)}) +
       node({.id = 12,
             .type = kSend,
@@ -96,14 +88,14 @@ TEST_CASE("sizes, types and places of nodes") {
 }
 
 TEST_CASE("both forms of Chakra as JSON") {
-  const RecordedRank graph = recorded::read(
+  const RecordedRank graph = read(
       R"({"workload_graph":[{"Id":1,"Name":"a","NodeType":4,"data_deps":[],"is_cpu_op":true},)"
       R"({"Id":2,"Name":"ncclKernel_Broadcast_RING_LL","NodeType":7,"runtime":28,"data_deps":[1],"is_cpu_op":false}]})");
   REQUIRE(graph.tasks.size() == 2);
   CHECK(graph.tasks[0].kind == RecordedKind::host);
   CHECK(graph.tasks[1].duration.ns() == 28'000);
   CHECK(graph.transfers[0].kind == RecordedCollective::broadcast);
-  const RecordedRank messages = recorded::read(
+  const RecordedRank messages = read(
       "{\"version\":\"0.0.4\"}\n{\"name\":\"x\",\"type\":\"COMP_NODE\",\"durationMicros\":\"5\"}\n"
       "{\"id\":\"1\",\"type\":\"COMM_COLL_NODE\",\"data_deps\":[\"0\"],\"attr\":[{\"name\":\"comm_type\",\"int64Val\":"
       "\"2\"},{\"name\":\"comm_size\",\"uint64_val\":\"4096\"}]}");
@@ -116,7 +108,7 @@ TEST_CASE("both forms of Chakra as JSON") {
 }
 
 TEST_CASE("execution traces of PyTorch, whose nodes stand in order of their end") {
-  const RecordedRank rank = recorded::read(
+  const RecordedRank rank = read(
       R"({"schema":"1.1.0-chakra.0.0.4","nodes":[{"id":3,"name":"record_param_comms","ctrl_deps":2,"attrs":[)"
       R"({"name":"tid","value":1},{"name":"collective_name","value":"allreduce"},{"name":"dtype","value":"Float"},)"
       R"({"name":"in_msg_nelems","value":1000},{"name":"pg_name","value":"0"},{"name":"pg_size","value":2}]},)"
@@ -130,7 +122,7 @@ TEST_CASE("execution traces of PyTorch, whose nodes stand in order of their end"
   REQUIRE(rank.transfers.size() == 1);
   CHECK(rank.transfers[0].in == Bytes{4000});
   CHECK(rank.groups[0].size == 2);
-  const RecordedRank old = recorded::read(
+  const RecordedRank old = read(
       R"({"schema":"1.0.1","nodes":[{"name":"record_param_comms","id":2,"parent":1,"tid":1,)"
       R"("inputs":[[718,715,0,6144,4,"cuda:0"],147,0,0,"all_to_allv",[768],[768]],"outputs":[[7,7,0,100,4,"cuda:0"]]}]})");
   REQUIRE(old.transfers.size() == 1);
@@ -145,15 +137,15 @@ TEST_CASE("ranks that contradict each other") {
   const auto second = [](const std::string& more) { return node({.id = 2, .type = kCollective, .more = more}); };
 
   // A peer that never comes.
-  auto faults = faults_of({metadata() + recorded::group("0", "[0, 1]") + first(collective(kAllReduce, 4 << 20)),
-                           metadata() + recorded::group("0", "[0, 1]") + node({.id = 0, .us = 3})});
+  auto faults = faults_of({metadata() + group("0", "[0, 1]") + first(collective(kAllReduce, 4 << 20)),
+                           metadata() + group("0", "[0, 1]") + node({.id = 0, .us = 3})});
   REQUIRE(faults.size() == 1);
   CHECK(faults[0] ==
         "group \"0\": position 0: rank 0 has all-reduce of 4194304 B (node 1), rank 1 has no collective left");
 
   // Groups that disagree, and a rank without a file.
-  faults = faults_of({metadata() + recorded::group("3", "[0, 1]") + first(collective(kAllReduce, 8, "3")),
-                      metadata() + recorded::group("3", "[0, 1, 2]") + first(collective(kAllReduce, 8, "3"))});
+  faults = faults_of({metadata() + group("3", "[0, 1]") + first(collective(kAllReduce, 8, "3")),
+                      metadata() + group("3", "[0, 1, 2]") + first(collective(kAllReduce, 8, "3"))});
   REQUIRE(faults.size() == 2);
   CHECK(faults[0] == "group \"3\": rank 0 says that it has the ranks [0, 1], and rank 1 says [0, 1, 2]");
   CHECK(faults[1] == "group \"3\": its rank 2 has no file");
@@ -185,7 +177,7 @@ TEST_CASE("a broken rank doesn't hide the others") {
   const TemporaryFolder folder;
   write_file(folder.path("t.0.et"), metadata() + node({.id = 1}));
   write_file(folder.path("t.1.et"), metadata() + "\x7f");
-  write_file(folder.path("t.2.json"), recorded::profile({}));
+  write_file(folder.path("t.2.json"), profile({}));
   write_file(folder.path("notes.txt"), "no recording");
   const Recording recording = read_recording(folder.path(""));
   REQUIRE(recording.ranks.size() == 2);
@@ -203,3 +195,5 @@ TEST_CASE("the rank in the name of a file") {
   CHECK(!rank_in_name("h100_nsfw_image_detection__1016002.json.gz"));
   CHECK(!rank_in_name("trace.json"));
 }
+
+}  // namespace contend::recorded

@@ -3,6 +3,7 @@
 #include "tests/near.hpp"
 #include "tests/traces/recording_test_kit.hpp"
 #include "traces/recording/communication_names.hpp"
+#include "traces/recording/critical_path.hpp"
 #include "traces/recording/recording_summary.hpp"
 
 #include <optional>
@@ -10,18 +11,14 @@
 
 #include <doctest/doctest.h>
 
-using namespace contend;
-using recorded::event;
-using recorded::on_stream;
-using recorded::profile;
-
+namespace contend::recorded {
 namespace {
 
-const std::string kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-const std::string kAllGather = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+const std::string kAllReduceKernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+const std::string kAllGatherKernel = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 RankSummary summary_of(const std::string& text) {
-  return summarise(recorded::read(text));
+  return summarise(read(text));
 }
 
 std::string launch(const std::string& start, int correlation) {
@@ -38,7 +35,7 @@ TEST_CASE("exposed communication is what no kernel computes beside") {
   // Computing 0-100 and 120-220, an all-reduce 50-150: 100-120 is exposed.
   const RecordedTimes overlap = summary_of(profile({event("kernel", "gemm", "0", "100", on_stream(7)),
                                                     event("kernel", "gemm", "120", "100", on_stream(7)),
-                                                    event("kernel", kAllReduce, "50", "100", on_stream(20))}))
+                                                    event("kernel", kAllReduceKernel, "50", "100", on_stream(20))}))
                                     .times;
   CHECK(overlap.busy.ns() == 220'000);
   CHECK(overlap.compute.ns() == 200'000);
@@ -49,7 +46,7 @@ TEST_CASE("exposed communication is what no kernel computes beside") {
 
   // A copy is no computing: computing 0-10.5, an all-reduce 10-30, a copy 12-20.25.
   const RecordedTimes copy = summary_of(profile({event("kernel", "gemm", "0", "10.5", on_stream(7)),
-                                                 event("kernel", kAllReduce, "10", "20", on_stream(20)),
+                                                 event("kernel", kAllReduceKernel, "10", "20", on_stream(20)),
                                                  event("gpu_memcpy", "Memcpy HtoD", "12", "8.25", on_stream(22))}))
                                  .times;
   CHECK(copy.exposed.ns() == 19'500);
@@ -57,15 +54,15 @@ TEST_CASE("exposed communication is what no kernel computes beside") {
   CHECK(copy.busy.ns() == 30'000);
 
   // Two groups at once are a union: 0-40 and 30-70, computing 10-35.
-  const RecordedTimes groups = summary_of(profile({event("kernel", kAllReduce, "0", "40", on_stream(20)),
-                                                   event("kernel", kAllGather, "30", "40", on_stream(21)),
+  const RecordedTimes groups = summary_of(profile({event("kernel", kAllReduceKernel, "0", "40", on_stream(20)),
+                                                   event("kernel", kAllGatherKernel, "30", "40", on_stream(21)),
                                                    event("kernel", "gemm", "10", "25", on_stream(7))}))
                                    .times;
   CHECK(groups.communication.ns() == 70'000);
   CHECK(groups.exposed.ns() == 45'000);
 
   // Another GPU's computing covers nothing.
-  const RecordedTimes gpus = summary_of(profile({event("kernel", kAllReduce, "0", "40", on_stream(20)),
+  const RecordedTimes gpus = summary_of(profile({event("kernel", kAllReduceKernel, "0", "40", on_stream(20)),
                                                  event("kernel", "gemm", "0", "40", R"("device":1,"stream":7)")}))
                                  .times;
   CHECK(gpus.exposed.ns() == 40'000);
@@ -75,7 +72,7 @@ TEST_CASE("exposed communication is what no kernel computes beside") {
 TEST_CASE("times of a clock since 1970 are exact to the nanosecond") {
   const RecordedTimes times =
       summary_of(profile({event("kernel", "gemm", "1700000000000000.001", "0.333", on_stream(7)),
-                          event("kernel", kAllReduce, "1700000000000000.200", "0.500", on_stream(20))}))
+                          event("kernel", kAllReduceKernel, "1700000000000000.200", "0.500", on_stream(20))}))
           .times;
   CHECK(times.busy.ns() == 699);
   CHECK(times.exposed.ns() == 366);
@@ -101,12 +98,45 @@ TEST_CASE("a gap is the host's from the end of the work before to the next launc
   CHECK(unknown.idle.unknown.ns() == 4'000);
 }
 
+TEST_CASE("the critical path goes back over what each task waited for") {
+  // Kernels 8-30 and 30-50, the second launched long before; the host waits for them from 12 to 55, launches at 58 what
+  // begins at 66 and takes 8.
+  const RecordedRank rank =
+      read(profile({launch("0", 1), launched("8", "22", 1), launch("10", 2), launched("30", "20", 2),
+                    event("cuda_runtime", "cudaDeviceSynchronize", "12", "43", ""),
+                    event("cpu_op", "aten::mm", "56", "5", ""), launch("58", 3), launched("66", "8", 3)}));
+  const CriticalPath path = critical_path(rank);
+  CHECK((path.end - path.begin).ns() == 74'000);
+  const auto part = [&](const std::string& what) {
+    for (const PathPart& each : path.parts)
+      if (each.what == what) return each.time.ns();
+    return std::int64_t{-1};
+  };
+  CHECK(part("gemm") == 50'000);  // 8 + 20 + 22
+  CHECK(part("launching") == 16'000);
+  CHECK(part("aten::mm") == 2'000);  // to its launch
+  CHECK(part("host") == 1'000);
+  CHECK(part("synchronising") == 5'000);
+  CHECK(path.parts.size() == 5);
+  CHECK(path.parts.front().what == "gemm");
+  CHECK(path.parts.front().tasks == 3);
+  CHECK(critical_path(read(profile({launch("0", 1)}))).parts.empty());
+  // A kernel that begins when an all-reduce has ended on another stream has waited for that, not for the one before.
+  const CriticalPath inferred = critical_path(read(profile(
+      {event("kernel", "a", "0", "10", on_stream(7)), event("kernel", kAllReduceKernel, "10", "40", on_stream(20)),
+       event("kernel", "b", "51", "9", on_stream(7))})));
+  REQUIRE(inferred.parts.size() == 4);
+  CHECK(inferred.parts.front().what == kAllReduceKernel);
+  CHECK(inferred.parts.back().what == "waiting");
+  CHECK(inferred.parts.back().time.ns() == 1'000);
+}
+
 TEST_CASE("iterations are those of the host, and have what was launched inside") {
-  const RecordedRank rank = recorded::read(
-      profile({event("user_annotation", "ProfilerStep#4", "0", "100", ""),
-               event("user_annotation", "ProfilerStep#5", "100", "110", ""),
-               event("gpu_user_annotation", "ProfilerStep#4", "5", "100", ""), launch("90", 1),
-               launched("150", "20", 1), launch("120", 2), launched("170", "30", 2), launched("1", "50", 3)}));
+  const RecordedRank rank =
+      read(profile({event("user_annotation", "ProfilerStep#4", "0", "100", ""),
+                    event("user_annotation", "ProfilerStep#5", "100", "110", ""),
+                    event("gpu_user_annotation", "ProfilerStep#4", "5", "100", ""), launch("90", 1),
+                    launched("150", "20", 1), launch("120", 2), launched("170", "30", 2), launched("1", "50", 3)}));
   REQUIRE(rank.steps.size() == 2);
   CHECK(rank.steps[0].number == 4);
   CHECK(step_lengths(rank.steps).mean_ns == 105'000);
@@ -123,13 +153,13 @@ TEST_CASE("bytes of collectives are elements times their type") {
                                      R"("Group size":4,"Process Group Name":"0","Process Group Ranks":"[0, 1, 2, 3]")",
                                      name, in, out, type));
   };
-  const RecordedRank rank = recorded::read(
-      profile({event("kernel", kAllGather, "0", "10", args("_allgather_base", 1000, 4000, "BFloat16")),
-               event("kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", "20", "10",
-                     args("_reduce_scatter_base", 4000, 1000, "BFloat16")),
-               event("kernel", "ncclDevKernel_Generic(x)", "40", "10", args("allreduce", 1000, 1000, "Float")),
-               event("cpu_op", "record_param_comms", "1", "2",
-                     R"("Collective name":"wait","In msg nelems":0,"dtype":"Float")")}));
+  const RecordedRank rank =
+      read(profile({event("kernel", kAllGatherKernel, "0", "10", args("_allgather_base", 1000, 4000, "BFloat16")),
+                    event("kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", "20", "10",
+                          args("_reduce_scatter_base", 4000, 1000, "BFloat16")),
+                    event("kernel", "ncclDevKernel_Generic(x)", "40", "10", args("allreduce", 1000, 1000, "Float")),
+                    event("cpu_op", "record_param_comms", "1", "2",
+                          R"("Collective name":"wait","In msg nelems":0,"dtype":"Float")")}));
   REQUIRE(rank.groups.size() == 1);
   CHECK(rank.groups[0].ranks == std::vector<std::int64_t>{0, 1, 2, 3});
   REQUIRE(rank.transfers.size() == 3);
@@ -154,8 +184,8 @@ TEST_CASE("what the host said of a collective is its kernel's, once") {
                  on_stream(20, fmt::format(R"("correlation":{})", correlation)));
   };
   const RecordedRank rank =
-      recorded::read(profile({event("cpu_op", "record_param_comms", "0", "10", said), launch("2", 1), launch("4", 2),
-                              launch("12", 3), generic("20", 1), generic("30", 2), generic("40", 3)}));
+      read(profile({event("cpu_op", "record_param_comms", "0", "10", said), launch("2", 1), launch("4", 2),
+                    launch("12", 3), generic("20", 1), generic("30", 2), generic("40", 3)}));
   REQUIRE(rank.transfers.size() == 3);
   CHECK(rank.transfers[0].kind == RecordedCollective::all_reduce);
   CHECK(rank.transfers[0].in == Bytes{2'000});
@@ -168,7 +198,7 @@ TEST_CASE("a stream that waits for an event needs what came before it on the oth
   const auto on = [](const char* start, int stream, int correlation) {
     return event("kernel", "k", start, "5", on_stream(stream, fmt::format(R"("correlation":{})", correlation)));
   };
-  const RecordedRank rank = recorded::read(
+  const RecordedRank rank = read(
       profile({launch("0", 1), event("cuda_runtime", "cudaEventRecord", "3", "1", R"("correlation":2)"), launch("5", 3),
                event("cuda_runtime", "cudaStreamWaitEvent", "7", "1", R"("correlation":4)"), launch("9", 5),
                on("10", 7, 1), on("15", 7, 3), on("20", 20, 5),
@@ -182,7 +212,7 @@ TEST_CASE("a stream that waits for an event needs what came before it on the oth
 }
 
 TEST_CASE("surprises of public files are survived and told") {
-  const RecordedRank rank = recorded::read(profile(
+  const RecordedRank rank = read(profile(
       {R"({"ph":"X","cat":"kernel","name":"a","ts":NaN,"dur":1})", R"({"ph":"X","cat":"kernel","name":"b","ts":1})",
        R"({"ph":"X","cat":"mtia_ccp_events","name":"c","ts":1,"dur":1,"pid":"Spans","tid":"PyTorch Profiler"})",
        R"({"ph":"B","name":"d"})", R"({"ph":"X","cat":"kernel","name":"e","ts":1.5e3,"dur":0.5,"pid":2,"tid":9})"}));
@@ -195,8 +225,8 @@ TEST_CASE("surprises of public files are survived and told") {
   CHECK(rank.not_understood.at("category \"mtia_ccp_events\"") == 1);
   CHECK(rank.not_understood.at("event of phase \"B\"") == 1);
   // A bare array, and a file that ends in the middle.
-  CHECK(recorded::read(R"([{"ph":"X","cat":"Kernel","name":"k","ts":1,"dur":2}])").counts.at("kernel") == 1);
-  CHECK(recorded::refusal("{\"schemaVersion\":1,\n\"traceEvents\":[\n{\"ph\":\"X\"").find(":3:") != std::string::npos);
+  CHECK(read(R"([{"ph":"X","cat":"Kernel","name":"k","ts":1,"dur":2}])").counts.at("kernel") == 1);
+  CHECK(refusal("{\"schemaVersion\":1,\n\"traceEvents\":[\n{\"ph\":\"X\"").find(":3:") != std::string::npos);
 }
 
 TEST_CASE("the names of communication kernels of all versions") {
@@ -224,3 +254,5 @@ TEST_CASE("the names of communication kernels of all versions") {
   CHECK(bytes_of_type("Float8_e4m3fn") == 1);
   CHECK(!bytes_of_type("QInt32"));
 }
+
+}  // namespace contend::recorded

@@ -82,8 +82,9 @@ void ChakraNodes::add(const ChakraNode& node, const NodePlace& place) {
   else  // the converter of PyTorch's traces once wrote the stream as thread
     task.lane = builder_.stream(0, std::to_string(node.stream.value_or(node.thread.value_or(0))));
   if (is_communication(task.kind)) task.transfer = builder_.add(transfer_of(node, place));
-  const std::uint32_t index = builder_.add(task);
-  for (const std::uint64_t needed : node.data_needs) needs_.emplace_back(index, needed);
+  task.needs = static_cast<std::uint32_t>(node.data_needs.size());
+  builder_.add(task);
+  needs_.insert(needs_.end(), node.data_needs.begin(), node.data_needs.end());
 }
 
 RecordedTransfer ChakraNodes::transfer_of(const ChakraNode& node, const NodePlace& place) {
@@ -112,14 +113,16 @@ RecordedTransfer ChakraNodes::transfer_of(const ChakraNode& node, const NodePlac
 }
 
 void ChakraNodes::link_needs() {
-  for (const auto& [task, id] : needs_) {
-    const auto found = by_id_.find(id);
-    if (found == by_id_.end())
-      refuse(static_cast<std::uint64_t>(rank().tasks[task].node),
-             fmt::format("needs node {}, which isn't in the file", id));
-    builder_.need(task, found->second);
+  rank().needs.reserve(needs_.size());
+  auto id = needs_.begin();
+  for (const RecordedTask& task : rank().tasks) {
+    for (const auto end = id + task.needs; id != end; ++id) {
+      const auto found = by_id_.find(*id);
+      if (found == by_id_.end())
+        refuse(static_cast<std::uint64_t>(task.node), fmt::format("needs node {}, which isn't in the file", *id));
+      rank().needs.push_back(found->second);
+    }
   }
-  needs_ = {};
 }
 
 RecordedRank ChakraNodes::take() {

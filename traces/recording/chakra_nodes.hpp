@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace contend {
@@ -57,7 +56,7 @@ class ChakraNodes {
   RecordedRankBuilder builder_;
   std::string file_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_id_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> needs_;  ///< tasks and the ids that they need
+  std::vector<std::uint64_t> needs_;  ///< ids, task by task
 };
 
 /// Throws InputError that names the nodes of a cycle, if tasks of the rank need each other.

@@ -89,7 +89,7 @@ std::uint32_t RecordedRankBuilder::add(RecordedTransfer transfer) {
 }
 
 RecordedRank RecordedRankBuilder::take() {
-  if (edges_.size() >= kNoTask)
+  if (std::max(edges_.size(), rank_.needs.size()) >= kNoTask)
     throw InputError{Complaint{.file = rank_.file, .reason = "more than 2^32 dependencies on one rank"}};
   // A counting sort by task keeps the order of the file.
   for (const auto& edge : edges_) ++rank_.tasks[edge.first].needs;
@@ -98,10 +98,10 @@ RecordedRank RecordedRankBuilder::take() {
     task.first_need = sum;
     sum += task.needs;
   }
-  rank_.needs.resize(edges_.size());
-  std::vector<std::uint32_t> next(rank_.tasks.size());
+  rank_.needs.resize(sum);
+  std::vector<std::uint32_t> next(edges_.empty() ? 0 : rank_.tasks.size());
   for (const auto& [task, needed] : edges_) rank_.needs[rank_.tasks[task].first_need + next[task]++] = needed;
-  edges_ = {};
+  rank_.tasks.shrink_to_fit();
   if (!rank_.rank_known) {
     const std::optional<std::int64_t> named = rank_in_name(rank_.file);
     rank_.rank_known = named.has_value();

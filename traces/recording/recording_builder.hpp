@@ -35,7 +35,8 @@ class RecordedRankBuilder {
   /// Adds a task and returns its index. Throws InputError if there are more than 2^32.
   std::uint32_t add(const RecordedTask& task);
   [[nodiscard]] std::uint32_t add(RecordedTransfer transfer);
-  /// `task` waits for the end of `needed`.
+  /// `task` waits for the end of `needed`. A reader that knows the needs of its tasks in their order appends them to
+  /// those of the rank instead, and gives each task their number.
   void need(std::uint32_t task, std::uint32_t needed) { edges_.emplace_back(task, needed); }
   void not_understood(std::string what) { ++rank_.not_understood[std::move(what)]; }
 

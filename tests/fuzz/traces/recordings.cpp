@@ -5,10 +5,12 @@
 #include "tests/fuzz/target.hpp"
 #include "text/byte_source.hpp"
 #include "traces/recording/chakra.hpp"
+#include "traces/recording/critical_path.hpp"
 #include "traces/recording/execution_trace.hpp"
 #include "traces/recording/kineto_recording.hpp"
 #include "traces/recording/recording_checks.hpp"
 #include "traces/recording/recording_reader.hpp"
+#include "traces/recording/recording_replay.hpp"
 #include "traces/recording/recording_summary.hpp"
 
 #include <cstddef>
@@ -38,10 +40,20 @@ void check_recorded(const RecordedRank& rank) {
   const contend::RecordedTimes& times = summary.times;
   CONTEND_CHECK(times.alone <= times.exposed && times.exposed <= times.communication, "exposed is a part");
   CONTEND_CHECK(times.communication <= times.busy && times.compute <= times.busy, "parts of what is busy");
+  if (rank.timed) {
+    const contend::CriticalPath path = contend::critical_path(rank);
+    contend::Time sum;
+    for (const contend::PathPart& part : path.parts) sum += part.time;
+    CONTEND_CHECK(sum == path.end - path.begin, "the parts of a path add up");
+  }
   contend::Recording job;
   job.ranks = {rank, rank};
   job.ranks.back().rank = rank.rank + 1;
   static_cast<void>(contend::contradictions(job));
+  if (!contend::can_be_replayed(job)) return;
+  const contend::RecordingReplay replay = contend::replay(job, contend::recorded_transfer_time);
+  for (const contend::RecordedTask& task : job.ranks.front().tasks)
+    CONTEND_CHECK(task.start + task.duration <= replay.end, "a task ends before the replay does");
 }
 
 void run_recording(std::string_view text) {

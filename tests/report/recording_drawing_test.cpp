@@ -1,0 +1,45 @@
+// The drawing of a recorded rank.
+
+#include "report/recording_drawing.hpp"
+
+#include "text/byte_source.hpp"
+#include "traces/recording/recording_reader.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+RecordedRank drawn_rank(int kernels) {
+  std::string text = R"([{"ph":"X","cat":"user_annotation","name":"ProfilerStep#3","ts":1,"dur":9})";
+  for (int i = 0; i < kernels; ++i)
+    text += R"(,{"ph":"X","cat":"kernel","name":"k","dur":1,"args":{"device":0,"stream":7},"ts":)" +
+            std::to_string(2 * i) + "}";
+  TextSource source{text +
+                    R"(,{"ph":"X","cat":"gpu_memset","name":"<m>","ts":5,"dur":1,"args":{"device":0,"stream":8}}])"};
+  return read_recorded_rank(source, "<a>.json");
+}
+
+}  // namespace
+
+TEST_CASE("a lane for each stream, a box for each task that can be seen") {
+  const std::string few = recording_svg(drawn_rank(10));
+  CHECK(few.find("GPU 0 stream 7") != std::string::npos);
+  CHECK(few.find("GPU 0 stream 8") != std::string::npos);
+  CHECK(few.find("<title>iteration 3</title>") != std::string::npos);
+  CHECK(few.find("&lt;a&gt;.json") != std::string::npos);
+  // The background, two in the legend, ten kernels and a set.
+  CHECK(count_of(few, "<rect") == 1 + 2 + 10 + 1);
+  // A hundred thousand kernels are no more boxes than half pixels.
+  CHECK(count_of(recording_svg(drawn_rank(100'000)), "<rect") < 2 * 960);
+}
