@@ -25,8 +25,8 @@ RecordedRank drawn_rank(int kernels) {
   for (int i = 0; i < kernels; ++i)
     text += R"(,{"ph":"X","cat":"kernel","name":"k","dur":1,"args":{"device":0,"stream":7},"ts":)" +
             std::to_string(2 * i) + "}";
-  TextSource source{text +
-                    R"(,{"ph":"X","cat":"gpu_memset","name":"<m>","ts":5,"dur":1,"args":{"device":0,"stream":8}}])"};
+  text += R"(,{"ph":"X","cat":"gpu_memset","name":"<m>","ts":5,"dur":1,"args":{"device":0,"stream":8}}])";
+  TextSource source{text};
   return read_recorded_rank(source, "<a>.json");
 }
 

@@ -177,13 +177,27 @@ TEST_CASE("a broken rank doesn't hide the others") {
   const TemporaryFolder folder;
   write_file(folder.path("t.0.et"), metadata() + node({.id = 1}));
   write_file(folder.path("t.1.et"), metadata() + "\x7f");
-  write_file(folder.path("t.2.json"), profile({}));
+  write_file(folder.path("t.2.et"), metadata() + node({.id = 1}));
   write_file(folder.path("notes.txt"), "no recording");
   const Recording recording = read_recording(folder.path(""));
   REQUIRE(recording.ranks.size() == 2);
   CHECK(recording.ranks[1].rank == 2);
   REQUIRE(recording.faults.size() == 1);
   CHECK(recording.faults[0].file.ends_with("t.1.et"));
+}
+
+TEST_CASE("groups in a file of their own") {
+  const TemporaryFolder folder;
+  const std::string file = metadata() + node({.id = 1, .type = kCollective, .more = collective(kAllReduce, 8, "7")});
+  for (const char* name : {"t.0.et", "t.1.et"}) write_file(folder.path(name), file);
+  write_file(folder.path("comm_group.json"), R"({"7": [0, 1], "8": [0], "note": "x"})");
+  const Recording recording = read_recording(folder.path(""));
+  CHECK(recording.faults.empty());
+  REQUIRE(recording.ranks.size() == 2);
+  CHECK(recording.ranks[1].groups[0].ranks == std::vector<std::int64_t>{0, 1});
+  CHECK(recording.ranks[1].groups[0].size == 2);
+  write_file(folder.path("comm_group.json"), R"({"7": [0, 1, 2]})");
+  REQUIRE(read_recording(folder.path("")).faults.size() == 1);  // rank 2 has no file
 }
 
 TEST_CASE("the rank in the name of a file") {

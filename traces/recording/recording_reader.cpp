@@ -1,6 +1,7 @@
 #include "traces/recording/recording_reader.hpp"
 
 #include "text/byte_source.hpp"
+#include "text/json_reader.hpp"
 #include "traces/recording/chakra.hpp"
 #include "traces/recording/execution_trace.hpp"
 #include "traces/recording/kineto_recording.hpp"
@@ -47,6 +48,29 @@ bool begins_as_json(std::string_view head) {
   return next == std::string_view::npos || std::string_view{"\"{}[]"}.find(head[next]) != std::string_view::npos;
 }
 
+bool is_chakra_name(const std::string& file) {
+  return file.ends_with(".et") || file.ends_with(".et.gz");
+}
+
+/// Lists of ranks by names of groups, as ASTRA-sim takes them (`{"0": [0, 1]}`), for groups without a list of their
+/// own.
+void add_group_lists(const std::string& file, std::vector<RecordedRank>& ranks) {
+  const std::unique_ptr<ByteSource> source = open_file(file);
+  const JsonValue lists = read_json(*source, file);
+  for (std::size_t i = 0; i < lists.names.size(); ++i) {
+    std::vector<std::int64_t> members;
+    for (const JsonValue& each : lists.items[i].items)
+      if (const auto number = each.whole()) members.push_back(static_cast<std::int64_t>(*number));
+    if (members.empty() || members.size() != lists.items[i].items.size()) continue;
+    for (RecordedRank& rank : ranks)
+      for (RecordedGroup& group : rank.groups)
+        if (group.name == lists.names[i] && group.ranks.empty()) {
+          group.ranks = members;
+          group.size = static_cast<std::int64_t>(members.size());
+        }
+  }
+}
+
 /// Numbers the ranks whose number isn't known, and puts all in order.
 void number_ranks(std::vector<RecordedRank>& ranks) {
   std::set<std::int64_t> taken;
@@ -82,15 +106,24 @@ RecordedRank read_recorded_rank(ByteSource& source, const std::string& file) {
 Recording read_recording(const std::string& path) {
   Recording recording;
   const std::vector<std::string> files = files_of(path);
-  for (const std::string& file : files) {
+  const bool only_chakra = std::ranges::any_of(files, is_chakra_name);  // JSON beside it are lists of groups
+  const auto read = [&](const auto& reader) {
     try {
-      const std::unique_ptr<ByteSource> source = open_file(file);
-      recording.ranks.push_back(read_recorded_rank(*source, file));
+      reader();
     } catch (const InputError& error) {
       if (files.size() == 1) throw;
       recording.faults.insert(recording.faults.end(), error.complaints().begin(), error.complaints().end());
     }
+  };
+  for (const std::string& file : files) {
+    if (only_chakra && !is_chakra_name(file)) continue;
+    read([&] {
+      const std::unique_ptr<ByteSource> source = open_file(file);
+      recording.ranks.push_back(read_recorded_rank(*source, file));
+    });
   }
+  for (const std::string& file : files)
+    if (only_chakra && !is_chakra_name(file)) read([&] { add_group_lists(file, recording.ranks); });
   number_ranks(recording.ranks);
   for (Complaint& each : contradictions(recording)) recording.faults.push_back(std::move(each));
   return recording;
