@@ -288,6 +288,7 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
+    if (key.needs.starts_with("cluster.power")) overrides.emplace_back("cluster.power={computing: 300}");
     if (key.path.starts_with("scheduling.sharing.")) overrides.emplace_back("scheduling.sharing.law=factor");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs == "overlap.training")
