@@ -4,6 +4,7 @@
 
 #include "sim/result.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,20 @@ struct Column {
   Cell (*value)(const Row&);
   bool of_meter = false;  ///< files leave it out if no row has a value
 };
+
+/// The columns that files have: all but those of meters for which no row has a value. `rows` gives the rows of the
+/// result of a run.
+template <class Row, class Runs, class Rows>
+[[nodiscard]] std::vector<const Column<Row>*> shown_columns(std::span<const Column<Row>> columns, const Runs& runs,
+                                                            Rows rows) {
+  std::vector<const Column<Row>*> shown;
+  for (const Column<Row>& column : columns) {
+    const auto has_value = [&](const Row& row) { return !std::holds_alternative<std::monostate>(column.value(row)); };
+    const auto is_known = [&](const auto& run) { return std::ranges::any_of(rows(run.result), has_value); };
+    if (!column.of_meter || std::ranges::any_of(runs, is_known)) shown.push_back(&column);
+  }
+  return shown;
+}
 
 /// The description of a column of a file, such as `jobs.csv`, or of a figure of `summary.json`.
 [[nodiscard]] std::string_view result_text(std::string_view file, std::string_view name);

@@ -37,17 +37,10 @@ template <class Row, class Rows>
 std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row>> columns, Rows rows) {
   const bool with_seed = replicas.size() > 1;
   std::string out = with_seed ? "replica," : "";
-  std::vector<const Column<Row>*> shown;
-  for (const Column<Row>& column : columns) {
-    const auto is_empty = [&](const Replica& replica) {
-      return std::ranges::all_of(rows(replica.result), [&](const Row& row) {
-        return std::holds_alternative<std::monostate>(column.value(row));
-      });
-    };
-    if (column.of_meter && std::ranges::all_of(replicas, is_empty)) continue;
-    if (!shown.empty()) out += ',';
-    out += column.name;
-    shown.push_back(&column);
+  const std::vector<const Column<Row>*> shown = shown_columns(columns, replicas, rows);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (i > 0) out += ',';
+    out += shown[i]->name;
   }
   out += '\n';
   for (const Replica& replica : replicas) {

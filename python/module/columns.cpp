@@ -120,11 +120,11 @@ auto with_table(std::string_view table, const Use& use) {
 
 }  // namespace
 
-std::vector<std::string_view> column_names(std::string_view table) {
+std::vector<std::string_view> column_names(std::string_view table, std::span<const Replica> replicas) {
   std::vector<std::string_view> names;
   if (table != "jobs" && table != "gpus" && table != "links" && table != "types") return names;
-  with_table(table, [&](const auto& columns, const auto&) {
-    for (const auto& column : columns) names.push_back(column.name);
+  with_table(table, [&](const auto& columns, const auto& rows_of) {
+    for (const auto* const column : shown_columns(columns, replicas, rows_of)) names.push_back(column->name);
   });
   return names;
 }

@@ -26,8 +26,9 @@ struct TextColumn {
 
 using ResultColumn = std::variant<NumberColumn, TextColumn>;
 
-/// The names of the columns of a table, `jobs`, `gpus`, `links` or `types`; empty for another name.
-[[nodiscard]] std::vector<std::string_view> column_names(std::string_view table);
+/// The names of the columns of a table, `jobs`, `gpus`, `links` or `types`, as its file has them; empty for another
+/// name.
+[[nodiscard]] std::vector<std::string_view> column_names(std::string_view table, std::span<const Replica> replicas);
 [[nodiscard]] std::size_t row_count(std::string_view table, std::span<const Replica> replicas);
 /// These columns of a table, over all replicas. Each name must be one of the table's.
 [[nodiscard]] std::vector<ResultColumn> columns_of(std::string_view table, const std::vector<std::string>& names,

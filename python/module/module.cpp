@@ -121,6 +121,10 @@ class Runs {
     throw py::key_error{table};
   }
 
+  [[nodiscard]] std::vector<std::string_view> columns(const std::string& table) const {
+    return column_names(table, kept_.replicas);
+  }
+
   [[nodiscard]] std::size_t rows(const std::string& table, std::optional<std::size_t> of) const {
     return row_count(table, chosen(of));
   }
@@ -192,7 +196,7 @@ PYBIND11_MODULE(_native, module) {
       .def_property_readonly("scenario", &Runs::scenario)
       .def_property_readonly("tables", &Runs::tables)
       .def("csv", &Runs::csv)
-      .def("columns", [](const Runs&, const std::string& table) { return column_names(table); })
+      .def("columns", &Runs::columns)
       .def("rows", &Runs::rows)
       .def("values", &Runs::values);
 }
