@@ -15,15 +15,15 @@ namespace contend {
 /// Throws InputError if an entry has more than 100,000 micro-batches, which take some 70 KB each where all are
 /// executed.
 inline void check_executable(const std::vector<TrainingEntry>& training) {
-  constexpr int kMost = 100'000;
+  constexpr int kMostRounds = 100'000;
   for (const TrainingEntry& each : training)
-    if (each.parallel && each.accumulate > kMost)
+    if (each.parallel && each.accumulate > kMostRounds)
       throw InputError{Complaint{
           .key = fmt::format("training.{}.accumulate", each.name),
           .reason =
               fmt::format("the rounds of its pipeline don't recur, so that all {} micro-batches would be executed",
                           each.accumulate),
-          .hint = fmt::format("at most {}", kMost)}};
+          .hint = fmt::format("at most {}", kMostRounds)}};
 }
 
 /// What `run` returns of the system, a TrainingSystem or a Scenario. Its pipelines leave most of many rounds out
