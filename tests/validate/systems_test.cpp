@@ -35,7 +35,8 @@ TEST_CASE("systems: each has a paper, policies or keys that exist, a word for it
     CHECK(names.insert(system.name).second);
     CHECK(!system.paper.empty());
     CHECK(system.policies.size() + system.keys.size() > 0);
-    for (const auto& [kind, policy] : system.policies) CHECK_MESSAGE(has_policy(kind, policy), kind, " ", policy);
+    for (const auto& each : system.policies)
+      CHECK_MESSAGE(has_policy(each.first, each.second), each.first, " ", each.second);
     for (const std::string_view key : system.keys)
       CHECK_MESSAGE(std::ranges::find(scenario_keys(), key, &ScenarioKey::path) != scenario_keys().end(), key);
     CHECK(std::ranges::find(validation_words(), system.how) != validation_words().end());
