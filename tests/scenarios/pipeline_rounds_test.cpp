@@ -30,7 +30,10 @@ class RandomPipeline {
     static constexpr std::array kSchedules = {"1f1b",   "interleaved", "zb-h1",    "zb-h2",      "zb-v",
                                               "v-half", "v-min",       "dualpipe", "dualpipe-v", "gpipe"};
     schedule = kSchedules[static_cast<std::size_t>(below(10))];
-    static constexpr std::array kFidelities = {"analytic", "contention", "flow", "flow, link_interval: 1s"};
+    static constexpr const char* kInside = ", inside: {bandwidth: 3600Gbps, alpha: 3us}";
+    static constexpr std::array<std::array<const char*, 2>, 4> kFidelities = {
+        {{"analytic", kInside}, {"contention", kInside}, {"flow", ""}, {"flow", ", link_interval: 1s"}}};
+    const auto [fidelity, more] = kFidelities[static_cast<std::size_t>(below(4))];
     static constexpr std::array kHosts = {"none", "torch", "megatron"};
     const bool merges = schedule.starts_with("dualpipe");
     const int pipeline = schedule == "dualpipe" ? 2 + 2 * below(2) : 1 + below(4);
@@ -51,13 +54,13 @@ class RandomPipeline {
         fmt::format(
             "schema_version: 2\n"
             "cluster: {{servers: {}, gpus_per_server: {}, gpu_memory: 80GiB}}\n"
-            "network: {{fidelity: {}, nic: {}Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+            "network: {{fidelity: {}, nic: {}Gbps, alpha: 10us{}}}\n"
             "training: {{m: {{model: gpt2, device: H100-SXM, dtype: bf16, optimizer: adam, sequence: {}, batch: "
             "1, memory: 1GiB, {}, parallel: {{tensor: {}, pipeline: {}, zero: {}, schedule: {}, partition: "
             "balanced{}}}}}}}\n"
             "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [{}, {}], arrivals: 1ms}}}}\n",
-            gpus, 2 + 6 * below(2), kFidelities[static_cast<std::size_t>(below(4))], below(3) == 0 ? 10 : 400,
-            256 << below(3), members, tensor, pipeline, zero, schedule, chunks, gpus, iterations, iterations),
+            gpus, 2 + 6 * below(2), fidelity, below(3) == 0 ? 10 : 400, more, 256 << below(3), members, tensor,
+            pipeline, zero, schedule, chunks, gpus, iterations, iterations),
         "rounds");
   }
 
@@ -120,7 +123,7 @@ TEST_CASE("a run that leaves rounds out has the result of all rounds, executed e
     all_tried += each.second;
     all_leapt += leapt[each.first];
   }
-  CHECK(all_leapt > all_tried / 2);
+  CHECK(all_leapt > all_tried / (kSanitized ? 8 : 2));  // few rounds are drawn under sanitizers
 }
 
 TEST_CASE("a million micro-batches take few events, and as long as a multiple of a round says") {
