@@ -210,13 +210,13 @@ TEST_CASE("types: fusion: search finds the plan whether or not the type of the s
   const auto finish = [](const std::string& cluster) {
     const Scenario scenario = parsed(fmt::format(
         "cluster: {}\nnetwork: {{nic: 5Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
-        "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, model: gpt-3-2.7b, sequence: 2048, batch: 1, "
+        "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, model: gpt2, sequence: 512, batch: 1, "
         "accumulate: 4, fusion: search, parallel: {{tensor: 2, pipeline: 2, virtual: 2, schedule: interleaved, "
         "zero: 1}}}}}}\n"
-        "workload: {{generate: {{models: [m], sizes: {{64: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
+        "workload: {{generate: {{models: [m], sizes: {{16: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
         cluster));
     return run_scenario(scenario, 1).jobs.front().finish;
   };
-  const std::string servers = "servers: 8, gpus_per_server: 8, gpu_memory: 400GiB}";
+  const std::string servers = "servers: 2, gpus_per_server: 8, gpu_memory: 400GiB}";
   CHECK(finish("{types: [{name: own, " + servers + "]}") == finish("{" + servers));
 }
