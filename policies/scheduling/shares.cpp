@@ -210,7 +210,7 @@ bool SharePolicy::start_taking_back(const ClusterView& cluster, SchedulingAction
   std::map<std::int32_t, int> above;  // quota, by virtual cluster
   std::map<std::int32_t, std::vector<JobId>> jobs;
   for (const auto& [vc, started] : running_) {
-    if (vc == view.vc || cluster.vc_quota(vc) == INT_MAX || cluster.owns_servers(vc)) continue;
+    if (vc == view.vc || cluster.vc_quota(vc) == INT_MAX || cluster.owns_servers(vc) || started.empty()) continue;
     above[vc] = cluster.vc_used(vc) - cluster.vc_quota(vc);
     for (const auto& [order, id] : started) jobs[vc].push_back(id);
   }
@@ -221,11 +221,13 @@ bool SharePolicy::start_taking_back(const ClusterView& cluster, SchedulingAction
       const auto most =
           std::ranges::max_element(above, [](const auto& a, const auto& b) { return a.second < b.second; });
       if (most == above.end() || most->second <= 0) return;
-      victims.push_back(jobs.at(most->first).back());
-      jobs.at(most->first).pop_back();
+      std::vector<JobId>& its_jobs = jobs.at(most->first);
+      victims.push_back(its_jobs.back());
+      its_jobs.pop_back();
       const int gpus = job(victims.back()).view.gpus;
       most->second -= gpus;
       free += gpus;
+      if (its_jobs.empty()) above.erase(most);  // interrupted jobs hold the rest: they keep their GPUs
     }
   };
   add_victims(view.gpus);

@@ -45,21 +45,22 @@ struct Jobs {
     jobs.push_back(job);
   }
 
-  [[nodiscard]] Played play_on(int servers, int gpus_per_server, const LoanSpec& loans = {}) const {
+  [[nodiscard]] Played play_on(int servers, int gpus_per_server, const FailureSpec& failures = {}) const {
     ClusterSpec cluster;
     cluster.servers = servers;
     cluster.gpus_per_server = gpus_per_server;
     cluster.gpu_memory = Bytes{1};
-    Played played = play(kLyra, cluster, jobs, placement({"own-first", {}}, 1), {}, sizes, {}, loans);
+    Played played = play(kLyra, cluster, jobs, placement({"own-first", {}}, 1), {}, sizes, {}, failures);
     CHECK(played.faults.empty());
     return played;
   }
 };
 
-LoanSpec lent(int servers, const std::vector<std::pair<std::int64_t, int>>& changes) {
-  LoanSpec loans{.servers = servers};
-  for (const auto& [second, count] : changes) loans.changes.push_back({Time::seconds(second), count});
-  return loans;
+FailureSpec lent(int servers, const std::vector<std::pair<std::int64_t, int>>& changes) {
+  FailureSpec failures;
+  failures.loans.servers = servers;
+  for (const auto& [second, count] : changes) failures.loans.changes.push_back({Time::seconds(second), count});
+  return failures;
 }
 
 }  // namespace
@@ -250,11 +251,12 @@ TEST_CASE("lyra: no job waits whose base demand is free, and elastic jobs keep t
       const int least = static_cast<int>(in(1, 3));
       made.add(in(0, 60), in(5, 80), least, least + static_cast<int>(in(0, 1) * in(1, 4)));
     }
-    LoanSpec loans = lent(2, {{0, 2}});
+    FailureSpec failures = lent(2, {{0, 2}});
+    LoanSpec& loans = failures.loans;
     for (std::int64_t at = in(1, 20); at < 100; at += in(1, 20))
       loans.changes.push_back({Time::seconds(at), static_cast<int>(in(0, 2))});
     loans.period = Time::seconds(120);
-    const Played played = made.play_on(4, 4, loans);
+    const Played played = made.play_on(4, 4, failures);
     CHECK(played.passes_with_idle_room == 0);
     GpuTime held, busy;
     for (const GpuResult& gpu : played.result.gpus) {

@@ -285,7 +285,7 @@ std::int64_t Played::total_preemptions() const {
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
             std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
             std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes,
-            const LoanSpec& loans, std::vector<std::vector<JobPace>> paces) {
+            const FailureSpec& failures, std::vector<std::vector<JobPace>> paces) {
   Played played;
   Workload workload;
   workload.paces = std::move(paces);
@@ -306,7 +306,7 @@ Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpe
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size());
   SimulationOptions options;
   options.rules = rules;
-  options.failures.loans = loans;
+  options.failures = failures;
   Simulation simulation{cluster, workload, std::move(policies), std::move(network), std::move(options)};
   played.result = simulation.run();
   return played;

@@ -64,7 +64,7 @@ struct Played {
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
                           std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {},
                           std::vector<std::vector<JobSize>> sizes = {},
-                          std::vector<std::vector<BatchRegime>> regimes = {}, const LoanSpec& loans = {},
+                          std::vector<std::vector<BatchRegime>> regimes = {}, const FailureSpec& failures = {},
                           std::vector<std::vector<JobPace>> paces = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);

@@ -57,6 +57,26 @@ TEST_CASE("nobody within the own quota gives way, even if the quotas together ar
   CHECK(played.finishes() == "A10 B12");
 }
 
+TEST_CASE("a job that failed and holds its GPUs until it is diagnosed can't give them back") {
+  // Quotas of 2 and 3 on five servers of one GPU. A(3,20) and C(1,60) borrow 2; at 10 the first server fails, A's gang
+  // is found out and diagnosed at 20 and holds its GPUs until then. B(3,4) of the other cluster, there since 12, would
+  // get 2 GPUs from C's end: it waits until 20, and A goes on behind it.
+  FailureSpec failures;
+  failures.outages = {{Time::seconds(10), Time::seconds(40), 1, 2}};
+  failures.detection = failures.diagnosis = Time::seconds(5);
+  const std::vector<JobSpec> jobs = {job_of(0, 0, 3, 20), job_of(1, 12, 3, 4), job_of(0, 0, 1, 60)};
+  for (const char* policy : {"fair-share", "drf"}) {
+    INFO(std::string{policy});
+    const Played played = play({policy, {}}, borrowers(5, 1, {2, 3}), jobs, nullptr, {}, {}, {}, failures);
+    CHECK(played.preemptions().empty());
+    CHECK(played.finishes() == "A34 B24 C60");
+  }
+  // Without C nothing of the virtual cluster runs that could give way.
+  const Played alone = play({"fair-share", {}}, borrowers(4, 1, {2, 2}), {job_of(0, 0, 4, 20), job_of(1, 12, 2, 4)},
+                            nullptr, {}, {}, {}, failures);
+  CHECK(alone.finishes() == "A50 B24");
+}
+
 TEST_CASE("if the GPUs of enough jobs are on different servers, more jobs are looked at") {
   // Two servers of 3 GPUs, quotas of 3. A(1,20), B(1,2), C(1,20) share the first server, D, E, F(1,20) the second; at 2
   // G(1,20) takes the place of B. H(2,4) of the other cluster needs two on one server; the last two that started, G and
