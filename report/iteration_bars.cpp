@@ -1,7 +1,7 @@
 #include "report/iteration_bars.hpp"
 
 #include "report/colours.hpp"
-#include "report/plot_scale.hpp"
+#include "report/row_frame.hpp"
 #include "report/svg_parts.hpp"
 #include "report/sweep_names.hpp"
 
@@ -32,15 +32,12 @@ struct Bar {
 };
 
 /// Of the parts that a bar has.
-std::string legend(double left, const std::vector<Bar>& bars) {
-  std::string out;
-  for (std::size_t i = 0; i < kParts.size(); ++i) {
-    if (std::ranges::none_of(bars, [i](const Bar& bar) { return bar.parts[i] > 0; })) continue;
-    out += svg_box(left, kBarsTop - 22, 14, 8, series_colour(i));
-    out += svg_words(left + 19, kBarsTop - 14, "start", kParts[i].name);
-    left += 40 + kSvgLetter * static_cast<double>(kParts[i].name.size());
-  }
-  return out;
+std::string legend(const std::vector<Bar>& bars) {
+  std::vector<RowLegend> entries;
+  for (std::size_t i = 0; i < kParts.size(); ++i)
+    if (std::ranges::any_of(bars, [i](const Bar& bar) { return bar.parts[i] > 0; }))
+      entries.push_back({series_colour(i), kParts[i].name});
+  return svg_legend(12, kBarsTop - 22, entries);
 }
 
 std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
@@ -56,30 +53,25 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
     longest = std::max(longest, bar.name.size());
   }
   const FigureAxis axis{.title = "iteration", .unit = "", .from_zero = true, .categories = {}};
-  const PlotScale scale = fit_scale(axis, totals, true);
-  const double left = std::min(300.0, 20 + kSvgLetter * static_cast<double>(longest));
-  const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;
-  const auto x = [&](double value) { return left + scale.at(value) * (kBarsWidth - kBarsRight - left); };
-  std::string out;
-  out += svg_words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12, bars);
-  const double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
-  for (const double tick : scale.ticks) {
-    out += svg_grid_line(x(tick), kBarsTop, bottom);
-    out += svg_words(x(tick), bottom + 16, "middle", tick_text(tick, "", step));
-  }
-  out += svg_words((left + kBarsWidth - kBarsRight) / 2, height - 10, "middle", fmt::format("iteration [{}]", unit));
+  const RowFrame frame{.left = std::min(300.0, 20 + kSvgLetter * static_cast<double>(longest)),
+                       .right = kBarsWidth - kBarsRight,
+                       .top = kBarsTop,
+                       .bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()),
+                       .scale = fit_scale(axis, totals, true)};
+  std::string out = svg_title(0, title) + legend(bars) + frame.axis(fmt::format("iteration [{}]", unit));
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = kBarsTop + kBarHeight * static_cast<double>(i);
-    out += svg_words(left - 6, y + 14, "end", bars[i].name);
+    out += svg_words(frame.left - 6, y + 14, "end", bars[i].name);
     double from = 0;
     for (std::size_t part = 0; part < kParts.size(); ++part) {
       const double to = from + units * bars[i].parts[part];
-      if (to > from) out += svg_box(x(from), y + 3, x(to) - x(from), kBarHeight - 6, series_colour(part));
+      if (to > from)
+        out += svg_box(frame.x(from), y + 3, frame.x(to) - frame.x(from), kBarHeight - 6, series_colour(part));
       from = to;
     }
-    out += svg_words(x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
+    out += svg_words(frame.x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
   }
-  return svg_document(kBarsWidth, height, title, out);
+  return svg_document(kBarsWidth, frame.bottom + kBarsBottom, title, out);
 }
 
 std::vector<std::string> titles_of(const PackedColumn& column) {

@@ -1,7 +1,7 @@
 #include "report/pipeline_drawing.hpp"
 
 #include "report/colours.hpp"
-#include "report/plot_scale.hpp"
+#include "report/row_frame.hpp"
 #include "report/svg_parts.hpp"
 #include "report/sweep_names.hpp"
 
@@ -35,25 +35,25 @@ class Lanes {
  public:
   /// Under `above`, with a scale up to `until`.
   Lanes(const PassLanes& drawn, double above, double width, Time until)
-      : all_{drawn}, unit_{time_unit(until.to_seconds())}, above_{above}, top_{above + kLanesBelow} {
+      : all_{drawn}, unit_{time_unit(until.to_seconds())}, above_{above} {
     const FigureAxis axis{.title = "time", .unit = "", .from_zero = true, .categories = {}};
-    scale_ = fit_scale(axis, {0, shown(until)}, true);
-    right_ = width - kLanesRight;
-    bottom_ = top_ + kLaneHeight * static_cast<double>(all_.lanes.size());
+    const double top = above + kLanesBelow;
+    frame_ = {.left = kLanesLeft,
+              .right = width - kLanesRight,
+              .top = top,
+              .bottom = top + kLaneHeight * static_cast<double>(drawn.lanes.size()),
+              .scale = fit_scale(axis, {0, shown(until)}, true)};
   }
 
   [[nodiscard]] std::string drawn() const {
-    std::string out =
-        svg_words(12, above_ + 20, "start", all_.title, " font-size=\"14\" font-weight=\"bold\"") + legend() + axis();
+    std::string out = svg_title(above_, all_.title) + legend() + frame_.axis(fmt::format("time [{}]", unit_.name));
     for (std::size_t i = 0; i < all_.lanes.size(); ++i) out += lane(i);
     return out;
   }
-  [[nodiscard]] double bottom() const { return bottom_ + kLanesBottom; }
+  [[nodiscard]] double bottom() const { return frame_.bottom + kLanesBottom; }
 
  private:
   [[nodiscard]] std::string legend() const {
-    std::string out;
-    double left = kLanesLeft;
     std::array<bool, kLooks.size()> has{};
     int chunks = 1;
     for (const PassLane& lane : all_.lanes) {
@@ -62,31 +62,17 @@ class Lanes {
         chunks = std::max(chunks, box.pass.chunk + 1);
       }
     }
-    const auto entry = [&](std::string_view colour, std::string_view style, std::string_view name) {
-      out += svg_box(left, top_ - 24, 14, 8, colour, style);
-      out += svg_words(left + 19, top_ - 16, "start", name);
-      left += 40 + kSvgLetter * static_cast<double>(name.size());
-    };
-    for (std::size_t i = 0; i < kLooks.size(); ++i) {
-      if (has[i]) entry(series_colour(kLooks[i].series), "", kLooks[i].name);
-    }
-    if (chunks > 1) entry(series_colour(kLooks[0].series), opacity(1), "lighter: the next chunk of the rank");
-    return out;
-  }
-
-  [[nodiscard]] std::string axis() const {
-    std::string out;
-    const double step = scale_.ticks.size() > 1 ? scale_.ticks[1] - scale_.ticks[0] : 1;
-    for (const double tick : scale_.ticks) {
-      out += svg_grid_line(x(tick), top_, bottom_);
-      out += svg_words(x(tick), bottom_ + 16, "middle", tick_text(tick, "", step));
-    }
-    return out + svg_words((kLanesLeft + right_) / 2, bottom_ + 34, "middle", fmt::format("time [{}]", unit_.name));
+    std::vector<RowLegend> entries;
+    for (std::size_t i = 0; i < kLooks.size(); ++i)
+      if (has[i]) entries.push_back({series_colour(kLooks[i].series), kLooks[i].name});
+    if (chunks > 1)
+      entries.push_back({series_colour(kLooks[0].series), "lighter: the next chunk of the rank", opacity(1)});
+    return svg_legend(kLanesLeft, frame_.top - 24, entries);
   }
 
   [[nodiscard]] std::string lane(std::size_t index) const {
     const PassLane& lane = all_.lanes[index];
-    const double top = top_ + kLaneHeight * static_cast<double>(index);
+    const double top = frame_.top + kLaneHeight * static_cast<double>(index);
     std::string out = svg_words(kLanesLeft - 8, top + kLaneHeight / 2 + 4, "end", lane.name);
     for (const PassBox& each : lane.boxes) {
       const double height = (kLaneHeight - 4) / each.parts;
@@ -96,8 +82,7 @@ class Lanes {
   }
 
   [[nodiscard]] double shown(Time time) const { return time.to_seconds() / unit_.length; }
-  [[nodiscard]] double x(double value) const { return kLanesLeft + scale_.at(value) * (right_ - kLanesLeft); }
-  [[nodiscard]] double x(Time time) const { return x(shown(time)); }
+  [[nodiscard]] double x(Time time) const { return frame_.x(shown(time)); }
 
   /// The shade of a chunk: each is lighter than the one before.
   static std::string opacity(int chunk) {
@@ -122,9 +107,8 @@ class Lanes {
 
   const PassLanes& all_;
   TimeUnit unit_;
-  PlotScale scale_;
-  double above_, top_;  ///< of the title, of the lanes
-  double right_ = 0, bottom_ = 0;
+  RowFrame frame_;
+  double above_;  ///< of the title
 };
 
 }  // namespace

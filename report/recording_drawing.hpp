@@ -1,5 +1,5 @@
 #pragma once
-// Draws what a recorded rank did: a lane for each stream of its GPUs and each of its busiest host threads, with a
+// Draws the tasks of a recorded rank: a lane for each stream of its GPUs and each of its busiest host threads, with a
 // colour for each kind of task, and a line where an iteration begins.
 
 #include "traces/recording/recording.hpp"
