@@ -37,6 +37,32 @@ void order_types(EngineState& state, const JobSpec& job) {
   if (const std::int32_t mix = mix_of(state.spec, job); mix >= 0) order.push_back(mix);
 }
 
+/// Gives a job its state before its arrival. Throws InputError if its attempts, sizes or costs can't be simulated.
+void prepare(EngineState& state, JobRun& run, JobSpec& its) {
+  limit_attempts(state.options.rules.failures, its);
+  if ((state.options.failures.redundancy.any() || state.options.failures.mitigation.any()) && its.gpu_share == 0)
+    its.gpu_share = kWholeGpu;
+  run.spec = &its;
+  run.arrival = run.submitted = run.spec->after.empty() ? run.spec->submit : Time::never();
+  run.width = run.spec->gpus;
+  run.iterations = run.spec->iterations;
+  if (run.elastic()) run.parts_left = run.iterations * state.size_of(*run.spec, run.width)->parts;
+  if (run.spec->duration) {
+    run.total_service = service_of(*run.spec);
+    const std::vector<Time>& failed = run.spec->attempts;
+    if (!failed.empty()) run.later_attempts = run.total_service.on_each_of(run.spec->gpus) - failed.front();
+  } else {
+    run.plan = &state.plans[run.spec->graph];
+    run.total_service = run.plan->compute_left(0, run.iterations);
+  }
+  run.remaining_service = run.total_service;
+  if (state.options.costs) state.job_costs.push_back(state.options.costs(*run.spec));
+  check_costs(state.costs_of(run), *run.spec, state.options.rules);
+  if (state.options.sharing.any() && run.spec->duration && state.costs_of(run).written > Bytes{})
+    throw InputError{
+        fmt::format("job `{}` can't write its checkpoints to a store while jobs share GPUs", run.spec->name)};
+}
+
 }  // namespace
 
 EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySet set,
@@ -57,31 +83,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   check_counters(workload.graphs);
   jobs.resize(workload.jobs.size());
   running_at.resize(jobs.size());
-  for (std::size_t j = 0; j < jobs.size(); ++j) {
-    JobRun& run = jobs[j];
-    limit_attempts(options.rules.failures, workload.jobs[j]);
-    if ((options.failures.redundancy.any() || options.failures.mitigation.any()) && workload.jobs[j].gpu_share == 0)
-      workload.jobs[j].gpu_share = kWholeGpu;
-    run.spec = &workload.jobs[j];
-    run.arrival = run.submitted = run.spec->after.empty() ? run.spec->submit : Time::never();
-    run.width = run.spec->gpus;
-    run.iterations = run.spec->iterations;
-    if (run.elastic()) run.parts_left = run.iterations * size_of(*run.spec, run.width)->parts;
-    if (run.spec->duration) {
-      run.total_service = service_of(*run.spec);
-      const std::vector<Time>& failed = run.spec->attempts;
-      if (!failed.empty()) run.later_attempts = run.total_service.on_each_of(run.spec->gpus) - failed.front();
-    } else {
-      run.plan = &plans[run.spec->graph];
-      run.total_service = run.plan->compute_left(0, run.iterations);
-    }
-    run.remaining_service = run.total_service;
-    if (options.costs) job_costs.push_back(options.costs(*run.spec));
-    check_costs(costs_of(run), *run.spec, options.rules);
-    if (options.sharing.any() && run.spec->duration && costs_of(run).written > Bytes{})
-      throw InputError{
-          fmt::format("job `{}` can't write its checkpoints to a store while jobs share GPUs", run.spec->name)};
-  }
+  for (std::size_t j = 0; j < jobs.size(); ++j) prepare(*this, jobs[j], workload.jobs[j]);
   if (!spec.types.empty()) {
     for (std::size_t s = 0; s < servers(); ++s) server_types.push_back(type_of(spec, ServerId{s}));
     for (const JobSpec& job : workload.jobs) order_types(*this, job);

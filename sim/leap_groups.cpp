@@ -170,13 +170,53 @@ std::uint32_t Leaper::new_group() {
   return group;
 }
 
+/// The groups that the jobs of the region had before.
+struct Leaper::OldGroups {
+  std::vector<std::pair<std::uint32_t, Group>> groups;  // by index
+  std::vector<std::uint32_t> of;                        // by index in the region
+
+  /// The group of the job with this index in the region; nullptr if it had none.
+  [[nodiscard]] Group* find(std::size_t job) {
+    if (of[job] == kNoGroup) return nullptr;
+    const auto at = std::ranges::lower_bound(groups, of[job], {}, &std::pair<std::uint32_t, Group>::first);
+    return &at->second;
+  }
+};
+
+bool Leaper::is_member(JobId job) const {
+  return state_.run(job).live && stuck_[job.index()] == 0;
+}
+
 void Leaper::regroup() {
   find_dominant();
+  join_jobs();
+  OldGroups old = take_groups();
+  const std::vector<std::uint32_t> formed = form_groups(old);
+  find_dominators();
+  for (const CellId id : cells_) group_of_cell_[id.index()] = kNoGroup;
+  for (const ServerId server : servers_) group_of_server_[server.index()] = kNoGroup;
+
+  for (const std::uint32_t index : formed) {
+    Group& group = groups_[index];
+    group.earthbound = is_earthbound(group);
+    group.closed = is_closed(group);
+    // A group of equal members as before keeps its saved state.
+    const auto first = std::lower_bound(region_.begin(), region_.end(), group.jobs.front());
+    Group* const before = old.find(static_cast<std::size_t>(first - region_.begin()));
+    if (before == nullptr || before->jobs != group.jobs || before->cells != group.cells ||
+        before->servers != group.servers || before->seats != group.seats)
+      continue;
+    before->dominators = std::move(group.dominators);
+    before->closed = group.closed;
+    group = std::move(*before);
+  }
+}
+
+void Leaper::join_jobs() {
   for (const JobId job : region_) {
     stuck_[job.index()] = state_.run(job).live && is_stuck(job) ? 1 : 0;
     parent_[job.index()] = job.value();
   }
-  const auto is_member = [&](JobId job) { return state_.run(job).live && stuck_[job.index()] == 0; };
   const auto join = [&](std::uint32_t a, std::uint32_t b) { parent_[find_root(parent_, a)] = find_root(parent_, b); };
   cells_.clear();
   servers_.clear();
@@ -207,28 +247,27 @@ void Leaper::regroup() {
       join(job.value(), first);
     }
   }
+}
 
-  std::vector<std::pair<std::uint32_t, Group>> old_groups;  // by index
-  std::vector<std::uint32_t> old_group_of;                  // by index in region_
+Leaper::OldGroups Leaper::take_groups() {
+  OldGroups old;
   for (const JobId job : region_) {
-    const std::uint32_t group = group_of_[job.index()];
-    old_group_of.push_back(group);
+    const std::uint32_t group = std::exchange(group_of_[job.index()], kNoGroup);
+    old.of.push_back(group);
     if (group == kNoGroup || groups_[group].jobs.empty()) continue;
-    old_groups.emplace_back(group, std::exchange(groups_[group], {}));
+    old.groups.emplace_back(group, std::exchange(groups_[group], {}));
     unused_groups_.push_back(group);
   }
-  std::sort(old_groups.begin(), old_groups.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  const auto old_group = [&](std::uint32_t index) -> Group& {
-    return std::lower_bound(old_groups.begin(), old_groups.end(), index,
-                            [](const auto& each, std::uint32_t i) { return each.first < i; })
-        ->second;
-  };
+  std::ranges::sort(old.groups, {}, &std::pair<std::uint32_t, Group>::first);
+  return old;
+}
+
+std::vector<std::uint32_t> Leaper::form_groups(OldGroups& old) {
   std::vector<std::uint32_t> formed;
-  for (const JobId job : region_) group_of_[job.index()] = kNoGroup;
   for (std::size_t i = 0; i < region_.size(); ++i) {
     const JobId job = region_[i];
     if (!is_member(job)) continue;
-    std::uint32_t& group = group_of_[find_root(parent_, job.value())];  // that of its root, which is a member as well
+    std::uint32_t& group = group_of_[find_root(parent_, job.value())];  // the group of its root, a member as well
     if (group == kNoGroup) {
       group = new_group();
       formed.push_back(group);
@@ -240,7 +279,7 @@ void Leaper::regroup() {
       of.seats.push_back(cell.value());
       of.seats.push_back(state_.at(cell).formed);
     }
-    if (old_group_of[i] != kNoGroup) of.ahead_until = std::max(of.ahead_until, old_group(old_group_of[i]).ahead_until);
+    if (const Group* const before = old.find(i)) of.ahead_until = std::max(of.ahead_until, before->ahead_until);
   }
   group_of_cell_.resize(state_.cells.size(), kNoGroup);
   for (const CellId id : cells_) {
@@ -259,27 +298,7 @@ void Leaper::regroup() {
     group = group_of_[group];
     groups_[group].servers.push_back(server);
   }
-  find_dominators();
-  for (const CellId id : cells_) group_of_cell_[id.index()] = kNoGroup;
-  for (const ServerId server : servers_) group_of_server_[server.index()] = kNoGroup;
-
-  for (const std::uint32_t index : formed) {
-    Group& group = groups_[index];
-    group.earthbound = is_earthbound(group);
-    group.closed = is_closed(group);
-    // A group that is the same as before keeps its saved state.
-    const auto at = std::lower_bound(region_.begin(), region_.end(), group.jobs.front());
-    const std::uint32_t old_index = old_group_of[static_cast<std::size_t>(at - region_.begin())];
-    if (old_index == kNoGroup) continue;
-    Group& old = old_group(old_index);
-    if (old.jobs != group.jobs || old.cells != group.cells || old.servers != group.servers ||
-        old.seats != group.seats) {
-      continue;
-    }
-    old.dominators = std::move(group.dominators);
-    old.closed = group.closed;
-    group = std::move(old);
-  }
+  return formed;
 }
 
 void Leaper::find_dominators() {

@@ -146,8 +146,16 @@ class Leaper {
   /// Fills region_ with the jobs that changes since the last look may have put into another group.
   void find_region();
   void regroup_all();
-  /// Forms the groups of region_ anew: of whole sets of connected jobs, ascending, and of jobs that have left.
+  /// Forms new groups of the jobs of region_: of whole sets of connected jobs, ascending, and of jobs that have left.
   void regroup();
+  struct OldGroups;
+  /// Joins those jobs of region_ in parent_ that share a server or a cell; fills cells_ and servers_.
+  void join_jobs();
+  /// Takes the groups of region_ out of groups_.
+  [[nodiscard]] OldGroups take_groups();
+  /// Returns the indices of the groups into which parent_ divides region_.
+  [[nodiscard]] std::vector<std::uint32_t> form_groups(OldGroups& old);
+  [[nodiscard]] bool is_member(JobId job) const;
   void find_dominant();
   [[nodiscard]] bool is_earthbound(const Group& group) const;
   [[nodiscard]] bool is_closed(const Group& group) const;

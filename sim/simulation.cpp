@@ -82,22 +82,25 @@ class Simulation::Engine {
     else
       look_at_standstill();
     RunResult result = collect();
-    if (window.given()) {
-      if (!before) before = busy_times(state_.clock);  // it stopped before the window
-      // A run that was cut short has been measured until then; the cluster of one that has ended is idle.
-      const bool is_short = state_.clock == state_.options.until && state_.clock < window.until;
-      const Time end = is_short || window.until == Time::never() ? state_.clock : window.until;
-      if (!after) after = busy_times(state_.clock);
-      result.window = BusyTimes{after->gpu_s - before->gpu_s, after->link_s - before->link_s,
-                                after->transfer_s - before->transfer_s, after->contended_s - before->contended_s,
-                                std::max(0.0, (end - window.from).to_seconds())};
-    }
+    if (window.given()) result.window = busy_in_window(before, after);
     result.interrupted = state_.jobs_ended < state_.jobs.size() && (stopped || state_.clock == state_.options.until);
     return result;
   }
 
  private:
   [[nodiscard]] bool has_failed() const { return state_.options.failure && state_.options.failure->failed(); }
+
+  /// The busy times of the window from those at its begin and its end, which a run that stopped earlier hasn't seen.
+  [[nodiscard]] BusyTimes busy_in_window(std::optional<BusyTimes> before, std::optional<BusyTimes> after) const {
+    const MeasuredWindow& window = state_.options.window;
+    if (!before) before = busy_times(state_.clock);
+    if (!after) after = busy_times(state_.clock);
+    // A run that was cut short has been measured until then; the cluster of one that has ended is idle.
+    const bool is_short = state_.clock == state_.options.until && state_.clock < window.until;
+    const Time end = is_short || window.until == Time::never() ? state_.clock : window.until;
+    return {after->gpu_s - before->gpu_s, after->link_s - before->link_s, after->transfer_s - before->transfer_s,
+            after->contended_s - before->contended_s, std::max(0.0, (end - window.from).to_seconds())};
+  }
 
   /// A policy that leaves jobs waiting where nothing else is to happen has failed.
   void look_at_standstill() {
@@ -383,7 +386,7 @@ void Simulation::Engine::add_hardware(RunResult& result) const {
     result.gpus.push_back({totals_of(GpuId{g}, state_.clock), GpuId{g}, state_.server_of(GpuId{g}),
                            state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock), held});
   }
-  result.uses = uses.spans();  // jobs that end at the same instant do so in another order where they leap
+  result.uses = uses.spans();  // jobs that end at one instant end in another order where they leap
   std::ranges::stable_sort(result.uses, {}, &HeldSpan::job);
   for (std::size_t s = 0; s < state_.servers(); ++s) {
     const NetworkModel::Usage usage = state_.network->server_usage(ServerId{s}, state_.clock);

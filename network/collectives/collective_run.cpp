@@ -387,20 +387,19 @@ class Runner {
     now_ = arrived + Time::ceil_nanoseconds(reduction);
   }
 
+  struct Event {
+    Time time;
+    std::size_t number;  // in order of creation
+    std::size_t message;
+    bool arrives;  // and is reduced; otherwise it starts to send
+    bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
+  };
+
   /// Starts every message as soon as its two ranks let it.
   void run_by_rank(std::span<const Step> steps) {
     RankOrder order{steps, gpus_.size()};
     const auto route_of = [&](std::size_t message) -> const Route& {
       return coupler_.routes().of(steps[order.step(message)], order.send(message));
-    };
-    struct Event {
-      Time time;
-      std::size_t number;  // in order of creation
-      std::size_t message;
-      bool arrives;  // and is reduced; otherwise it starts to send
-      bool operator>(const Event& other) const {
-        return time != other.time ? time > other.time : number > other.number;
-      }
     };
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
     std::size_t created = 0;

@@ -101,6 +101,11 @@ class Search {
     bool is_closed = false;
   };
 
+  struct Child {
+    PlanCost bound, cost;
+    std::size_t job;  ///< that the machine gets; kNoMachine: none any more
+  };
+
   void branch(PlanCost cost) {
     if (left_.empty()) {
       if (!cost.is_less(cost_of(best_))) return;
@@ -117,10 +122,36 @@ class Search {
     const double start = free_at_[machine];
     const Same before = same_[type];
     const bool is_same = before.free_at == start;
-    struct Child {
-      PlanCost bound, cost;
-      std::size_t job;
-    };
+    const std::vector<std::size_t> left = left_;
+    const std::vector<Child> children = children_of(machine, cost);
+    for (const Child& child : children) {
+      if (nodes_ <= 0) return;
+      if (!child.bound.is_less(cost_of(best_))) continue;
+      if (child.job == kNoMachine) {
+        open_[machine] = false;
+        same_[type] = {start, is_same ? before.job : 0, true};
+      } else {
+        plan_.machine_of[child.job] = machine;
+        plan_.starts[child.job] = start;
+        free_at_[machine] = start + jobs_[child.job].takes[type];
+        std::erase(left_, child.job);
+        same_[type] = {start, child.job, false};
+      }
+      branch(child.cost);
+      open_[machine] = true;
+      free_at_[machine] = start;
+      left_ = left;
+      same_[type] = before;
+    }
+  }
+
+  /// The branches of a node, best bound first: the machine that is free first gets one of the jobs that are left, or no
+  /// job any more. Those that can't be better than the best plan are left out.
+  [[nodiscard]] std::vector<Child> children_of(std::size_t machine, PlanCost cost) {
+    const std::size_t type = machines_[machine].type;
+    const double start = free_at_[machine];
+    const Same before = same_[type];
+    const bool is_same = before.free_at == start;
     std::vector<Child> children;
     const std::vector<std::size_t> left = left_;
     for (std::size_t at = 0; at <= left.size() && nodes_ > 0; ++at) {
@@ -149,25 +180,7 @@ class Search {
     std::ranges::stable_sort(children, [](const Child& a, const Child& b) {
       return std::pair{a.bound.late, a.bound.completions} < std::pair{b.bound.late, b.bound.completions};
     });
-    for (const Child& child : children) {
-      if (nodes_ <= 0) return;
-      if (!child.bound.is_less(cost_of(best_))) continue;
-      if (child.job == kNoMachine) {
-        open_[machine] = false;
-        same_[type] = {start, is_same ? before.job : 0, true};
-      } else {
-        plan_.machine_of[child.job] = machine;
-        plan_.starts[child.job] = start;
-        free_at_[machine] = start + jobs_[child.job].takes[type];
-        std::erase(left_, child.job);
-        same_[type] = {start, child.job, false};
-      }
-      branch(child.cost);
-      open_[machine] = true;
-      free_at_[machine] = start;
-      left_ = left;
-      same_[type] = before;
-    }
+    return children;
   }
 
   std::span<const PlannedJob> jobs_;

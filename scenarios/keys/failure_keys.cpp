@@ -215,40 +215,48 @@ class Finder {
     for (const FailingComponents& each : failures_.components) {
       if (each.name.empty()) add(key, "components have no name");
       if (!names.insert(each.name).second) add(key, fmt::format("there are two kinds of components `{}`", each.name));
-      if (each.fails) check_law(key, fmt::format("fails of `{}`", each.name), *each.fails);
-      if (each.repair) check_repair(key, fmt::format("repair of `{}`", each.name), *each.repair);
-      if (!each.repair && !failures_.repair)
-        add(key, fmt::format("`{}` has no repair, and there is no failures.repair for all", each.name));
-      if ((each.of == ComponentScope::domain) != each.servers.has_value())
-        add(key, each.servers ? fmt::format("`{}` has servers, which only `of: domain` has", each.name)
-                              : fmt::format("`{}` needs the number of servers of a domain", each.name));
-      if (each.servers && *each.servers > cluster_.servers)
-        add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
-                             cluster_.servers));
+      check_component(key, each);
       if (each.is_of_fabric()) {
         check_of_fabric(each);
-        continue;
+      } else {
+        check_of_server(key, each);
       }
-      if (each.factor)
-        add(key, fmt::format("`{}` has a factor, which only `of: link`, nic and switch have", each.name),
-            "slows or slows_network says how much longer work on GPUs and servers takes");
-      if (each.found_by && each.is_slow() != (*each.found_by == FoundBy::slowdown))
-        add(key, each.is_slow() ? fmt::format("`{}` only slows down, and so goes on: `found_by: slowdown` is what "
-                                              "notices that",
-                                              each.name)
-                                : fmt::format("`{}` stops, and `found_by: slowdown` notices what has slows or "
-                                              "slows_network",
-                                              each.name));
-      if (each.found_by && each.is_slow() &&
-          std::max(each.slows.value_or(1), each.slows_network.value_or(1)) < failures_.slow)
-        add("failures.detectors.slow",
-            fmt::format("the monitor notices what takes {} times as long, and `{}` is not so slow: nobody finds it",
-                        failures_.slow, each.name));
-      if (each.is_slow() && !each.drains && !each.found_by)
-        add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
-      else if (!each.drains && each.of != ComponentScope::gpu)
-        add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
     }
+  }
+
+  void check_component(const std::string& key, const FailingComponents& each) {
+    if (each.fails) check_law(key, fmt::format("fails of `{}`", each.name), *each.fails);
+    if (each.repair) check_repair(key, fmt::format("repair of `{}`", each.name), *each.repair);
+    if (!each.repair && !failures_.repair)
+      add(key, fmt::format("`{}` has no repair, and there is no failures.repair for all", each.name));
+    if ((each.of == ComponentScope::domain) != each.servers.has_value())
+      add(key, each.servers ? fmt::format("`{}` has servers, which only `of: domain` has", each.name)
+                            : fmt::format("`{}` needs the number of servers of a domain", each.name));
+    if (each.servers && *each.servers > cluster_.servers)
+      add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
+                           cluster_.servers));
+  }
+
+  void check_of_server(const std::string& key, const FailingComponents& each) {
+    if (each.factor)
+      add(key, fmt::format("`{}` has a factor, which only `of: link`, nic and switch have", each.name),
+          "slows or slows_network says how much longer work on GPUs and servers takes");
+    if (each.found_by && each.is_slow() != (*each.found_by == FoundBy::slowdown))
+      add(key, each.is_slow() ? fmt::format("`{}` only slows down, and so goes on: `found_by: slowdown` is what "
+                                            "notices that",
+                                            each.name)
+                              : fmt::format("`{}` stops, and `found_by: slowdown` notices what has slows or "
+                                            "slows_network",
+                                            each.name));
+    if (each.found_by && each.is_slow() &&
+        std::max(each.slows.value_or(1), each.slows_network.value_or(1)) < failures_.slow)
+      add("failures.detectors.slow",
+          fmt::format("the monitor notices what takes {} times as long, and `{}` is not so slow: nobody finds it",
+                      failures_.slow, each.name));
+    if (each.is_slow() && !each.drains && !each.found_by)
+      add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
+    else if (!each.drains && each.of != ComponentScope::gpu)
+      add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
   }
 
   void check_of_fabric(const FailingComponents& each) {
@@ -338,6 +346,11 @@ class Finder {
   }
 
   void check_checkpoints() {
+    check_checkpoint_sizes();
+    if (saved_.has_period()) check_checkpoint_period();
+  }
+
+  void check_checkpoint_sizes() {
     if (saved_.store && !saved_.size)
       add("checkpoints.store", "it needs checkpoints.size, the bytes of each GPU that are written to it",
           "such as checkpoints.size: 10GB");
@@ -350,7 +363,9 @@ class Finder {
           saved_.size ? "the cost follows from checkpoints.size and checkpoints.copy_rate"
                       : "it needs checkpoints.size, the bytes of each GPU that are copied",
           saved_.size ? "leave checkpoints.cost out" : "such as checkpoints.size: auto");
-    if (!saved_.has_period()) return;
+  }
+
+  void check_checkpoint_period() {
     if (saved_.period.time == Time{} && !saved_.period.optimal && !saved_.iterations)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
     if (saved_.size && !saved_.store && saved_.policy == CheckpointPolicy::synchronous && saved_.cost > Time{})
