@@ -69,8 +69,8 @@ class Arguments {
   std::span<const Option> options_;
 };
 
-/// What `read` returns of the value of an option. What it complains of is wrong usage: a UsageError with the option's
-/// name.
+/// The result of `read` for the value of an option. Where `read` complains, the usage is wrong: a UsageError with the
+/// option's name.
 template <class Read>
 [[nodiscard]] auto of_option(std::string_view option, const Read& read) {
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// Formats what a recording holds, for people and for programs.
+// Formats the figures of a recording, for people and for programs.
 
 #include "traces/recording/recording.hpp"
 

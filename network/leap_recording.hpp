@@ -18,7 +18,7 @@ class LeapRecording {
   /// Records from now on.
   void begin() { runs_ = true; }
   [[nodiscard]] bool runs() const { return runs_; }
-  /// What a flow of the step sent at a constant rate, so often.
+  /// The bytes that a flow of the step sent at a constant rate, so often.
   void add(RequestRoute::Step& step, Time from, Time to, double bytes, std::int64_t times = 1) {
     constexpr std::size_t kMostPieces = 1 << 14;
     if (pieces_.size() == kMostPieces) forget();

@@ -57,6 +57,18 @@ Cell energy(const std::optional<Consumption>& drawn) {
 Cell known(const std::optional<Consumption>& drawn, std::optional<double> Consumption::*figure) {
   return drawn && (*drawn).*figure ? Cell{*((*drawn).*figure)} : Cell{};
 }
+// The columns of meters, for each kind of row that has a consumption.
+template <class Row>
+constexpr Column<Row> kEnergy = {"energy_j", "number", [](const Row& row) { return energy(row.drawn); }, true};
+template <class Row>
+constexpr Column<Row> kCarbon = {"carbon_g", "number",
+                                 [](const Row& row) { return known(row.drawn, &Consumption::carbon_g); }, true};
+template <class Row>
+constexpr Column<Row> kWater = {"water_l", "number",
+                                [](const Row& row) { return known(row.drawn, &Consumption::water_l); }, true};
+template <class Row>
+constexpr Column<Row> kEnergyCost = {"energy_cost", "number",
+                                     [](const Row& row) { return known(row.drawn, &Consumption::price); }, true};
 
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", [](const JobResult& j) { return Cell{j.name}; }},
@@ -164,10 +176,10 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"memory_gib", "number",
      [](const JobResult& j) { return has_trained(j) ? Cell{j.notes.work->memory_gib} : Cell{}; }},
     {"host_s", "seconds", [](const JobResult& j) { return j.host > GpuTime{} ? Cell{j.host} : Cell{}; }},
-    {"energy_j", "number", [](const JobResult& j) { return energy(j.drawn); }, true},
-    {"carbon_g", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::carbon_g); }, true},
-    {"water_l", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::water_l); }, true},
-    {"energy_cost", "number", [](const JobResult& j) { return known(j.drawn, &Consumption::price); }, true},
+    kEnergy<JobResult>,
+    kCarbon<JobResult>,
+    kWater<JobResult>,
+    kEnergyCost<JobResult>,
 };
 
 constexpr Column<MeteredHour> kHourColumns[] = {
@@ -177,9 +189,9 @@ constexpr Column<MeteredHour> kHourColumns[] = {
     {"waiting_gpu_s", "number", [](const MeteredHour& h) { return Cell{h.waiting_gpu_s}; }},
     {"computing_gpu_s", "number", [](const MeteredHour& h) { return Cell{h.computing_gpu_s}; }},
     {"energy_j", "number", [](const MeteredHour& h) { return Cell{h.drawn.energy_j}; }},
-    {"carbon_g", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::carbon_g); }, true},
-    {"water_l", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::water_l); }, true},
-    {"energy_cost", "number", [](const MeteredHour& h) { return known(h.drawn, &Consumption::price); }, true},
+    kCarbon<MeteredHour>,
+    kWater<MeteredHour>,
+    kEnergyCost<MeteredHour>,
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
@@ -190,10 +202,10 @@ constexpr Column<TypeResult> kTypeColumns[] = {
     {"utilisation", "number", [](const TypeResult& t) { return Cell{t.utilisation}; }},
     {"jobs", "integer", [](const TypeResult& t) { return Cell{t.jobs}; }},
     {"price", "number", [](const TypeResult& t) { return t.price > 0 ? Cell{t.price} : Cell{}; }},
-    {"energy_j", "number", [](const TypeResult& t) { return energy(t.drawn); }, true},
-    {"carbon_g", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::carbon_g); }, true},
-    {"water_l", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::water_l); }, true},
-    {"energy_cost", "number", [](const TypeResult& t) { return known(t.drawn, &Consumption::price); }, true},
+    kEnergy<TypeResult>,
+    kCarbon<TypeResult>,
+    kWater<TypeResult>,
+    kEnergyCost<TypeResult>,
 };
 
 constexpr Column<SharedRow> kSharingColumns[] = {

@@ -28,7 +28,7 @@ struct Column {
   bool of_meter = false;  ///< files leave it out if no row has a value
 };
 
-/// The columns that files have: all but those of meters for which no row has a value. `rows` gives the rows of the
+/// The columns that files have: all but columns of meters for which no row has a value. `rows` gives the rows of the
 /// result of a run.
 template <class Row, class Runs, class Rows>
 [[nodiscard]] std::vector<const Column<Row>*> shown_columns(std::span<const Column<Row>> columns, const Runs& runs,

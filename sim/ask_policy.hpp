@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// Calls a policy of a kind such as `placement`. What the policy throws becomes a PolicyError, unless it is an
+/// Calls a policy of a kind such as `placement`. An exception of the policy becomes a PolicyError, unless it is an
 /// InputError.
 template <class Policy, class Call>
 decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy& policy, Call&& call) {
@@ -22,7 +22,7 @@ decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy
   } catch (const std::exception& error) {
     throw PolicyError{fmt::format("{} policy `{}` threw an exception: {}", kind, name, error.what())};
   } catch (...) {
-    throw PolicyError{fmt::format("{} policy `{}` threw what is no std::exception", kind, name)};
+    throw PolicyError{fmt::format("{} policy `{}` threw an object that is no std::exception", kind, name)};
   }
 }
 

@@ -92,7 +92,7 @@ void PlannedRounds::find_steady(const Plan& plan, std::size_t like) {
   if (last == like) return;
   while (first > 0 && is_steady(plan, first - 1, priority_steps)) --first;
   ++last;
-  // What is ready at once goes in the order of ids, which has to repeat a round later.
+  // Passes that are ready at once go in the order of ids, which has to repeat a round later.
   const auto is_moved = [&](const Op& op) {
     return op.round != kNoRound && first <= static_cast<std::size_t>(op.round) &&
            static_cast<std::size_t>(op.round) + 1 < last;

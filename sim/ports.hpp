@@ -212,7 +212,7 @@ class NetworkModel : public NetworkView {
 /// By job in the way and place (SharedDelay::link), nanoseconds that a job's transfers have lost.
 using DelayTotals = std::map<std::pair<JobId, std::size_t>, double>;
 
-/// What a leap adds, or takes back where `times` is negative.
+/// The amounts that a leap adds, or takes back where `times` is negative.
 struct LeapablePeriod {
   Time length;
   std::int64_t times = 0;
@@ -248,7 +248,7 @@ class LeapableNetwork {
   [[nodiscard]] virtual std::int64_t most_periods(const Totals& /*then*/, const Totals& /*now*/) const {
     return INT64_MAX;
   }
-  /// Adds to them, for a leap, what the job did in the last period, between the two accounts.
+  /// Adds to them, for a leap, the work of the job in the last period, between the two accounts.
   virtual void leap_totals(JobId /*job*/, const Totals& /*then*/, const Totals& /*now*/, const LeapablePeriod&) {}
   /// Adds `times` x `per_period` to the totals of a job or of a server's interface, for a leap by `times` periods that
   /// covers the time `by`.

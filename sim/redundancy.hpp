@@ -30,7 +30,7 @@ struct RedundancyRule {
     replicas,
   };
   Cover cover = Cover::none;
-  /// >= 1, at least 2 with neighbours. Of jobs with a duration: those of iterations say themselves how many they have
+  /// >= 1, at least 2 with neighbours. Of jobs with a duration: jobs of iterations say themselves how many they have
   /// (RankLayout::stage).
   int stages = 1;
   std::optional<int> tolerates{};  ///< most GPUs that may be out at once, >= 1; not given: as many as are covered
@@ -45,7 +45,7 @@ struct RedundancyRule {
 
   [[nodiscard]] bool any() const { return cover != Cover::none; }
   /// The rule for a job of so many GPUs and stages. If none of its GPUs is held by another one, as its one stage has no
-  /// neighbour or no replica, or if the stages don't divide its GPUs, as those of a job too small for them, it has no
+  /// neighbour or no replica, or if the stages don't divide its GPUs, as in a job too small for them, it has no
   /// redundancy, which costs nothing.
   [[nodiscard]] RedundancyRule of_job(int gpus, int stages_of_job) const;
   /// True if a job of so many GPUs can go on without these ranks, ascending.

@@ -117,7 +117,7 @@ struct TypeResult {
   std::optional<Consumption> drawn{};  ///< by all its GPUs from 0 to the end of the run
 };
 
-/// What the GPUs of one type did in one hour of the run, and drew.
+/// The states of the GPUs of one type in one hour of the run, and their consumption.
 struct MeteredHour {
   std::int64_t hour = 0;                                          ///< 0: the first
   std::string type;                                               ///< of servers; empty: all are alike
@@ -255,7 +255,7 @@ struct Summary {
   /// or whose last attempt failed; NaN if no job has a deadline.
   double deadlines_met = 0;
   double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
-  /// What the jobs drew, and what all GPUs did from 0 to the end of the run, idle ones too. NaN if it isn't known.
+  /// The consumption of the jobs, and of all GPUs from 0 to the end of the run, idle ones too. NaN if it isn't known.
   double job_energy_kwh = 0, job_carbon_g = 0, job_water_l = 0;
   double energy_kwh = 0, carbon_g = 0, water_l = 0, energy_cost = 0;
 };

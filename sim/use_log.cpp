@@ -19,7 +19,7 @@ GpuTime executed(const EngineState& state, const JobRun& run) {
   const GpuTime ended = totals.compute + totals.slowed + totals.lost - totals.skipped;
   if (!run.live) return ended;
   const GpuTime now = state.undone(run, run.completed) - run.plan->compute_left(run.completed, run.iterations);
-  return ended + run.remaining_service + now;  // with what is promised, and what runs
+  return ended + run.remaining_service + now;  // with the promised service, and the service that runs
 }
 
 }  // namespace

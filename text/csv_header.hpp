@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with the header of a table: columns that nobody knows, that are there twice, or that are missing.
+// Faults in the header of a table: columns that nobody knows, that are there twice, or that are missing.
 
 #include <functional>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace contend {
 
-/// Calls complain(reason, hint) for each fault of `header`, of whose `known` columns those of `required` must be there.
+/// Calls complain(reason, hint) for each fault of `header`, of whose `known` columns the `required` ones must be there.
 /// A header without any known column is of another table, which is one fault; a column that was probably meant by an
 /// unknown one isn't also missing.
 void check_header(const std::vector<std::string>& header, const std::vector<std::string>& known,

@@ -81,7 +81,7 @@ class RatesReader {
     if (columns_[kPue] == kNoColumn) return;
     const double pue = number(row, kPue);
     if (pue < 1) complain(row, kPue, "expected a number >= 1");
-    if (!is_new && pue != site->pue) complain(row, kPue, "expected the same in all hours of a site");
+    if (!is_new && pue != site->pue) complain(row, kPue, "expected one value for all hours of a site");
     site->pue = pue;
   }
 

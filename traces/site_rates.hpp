@@ -1,7 +1,7 @@
 #pragma once
-// A table (CSV) of what a kWh means at each site in each hour: `site`, `hour`, and any of `CUR_per_kwh`, whose name
-// says the currency of prices, `g_per_kwh` (g CO2e) and `l_per_kwh` (litres of water); `pue`, the same in all hours of
-// a site, may be there, too.
+// A table (CSV) of the figures of a kWh at each site in each hour: `site`, `hour`, and any of `CUR_per_kwh`, whose name
+// says the currency of prices, `g_per_kwh` (g CO2e) and `l_per_kwh` (litres of water); `pue`, one value for all hours
+// of a site, may be there, too.
 
 #include "models/energy/meter.hpp"
 

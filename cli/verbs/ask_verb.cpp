@@ -70,7 +70,7 @@ double seconds_of(const Arguments& arguments, std::string_view option, bool abov
   return seconds;
 }
 
-/// The mean time between interruptions of the job: that of one GPU, divided by their number.
+/// The mean time between interruptions of the job: the mean time of one GPU, divided by the number of GPUs.
 double mtbf_of(const Arguments& arguments) {
   return seconds_of(arguments, "mtbf") / whole_of(arguments, "gpus", 1, std::numeric_limits<int>::max(), 1);
 }

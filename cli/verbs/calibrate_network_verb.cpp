@@ -264,7 +264,7 @@ int write_interference(const Arguments& arguments, const FragmentChoice& choice,
   return kExitOk;
 }
 
-/// What these times can't say: what a collective of one rank sends, and what a byte costs.
+/// The gaps of these times: a collective of one rank sends nothing, and equal times give a byte no cost.
 void refuse_silent_times(const std::vector<CollectiveSample>& samples, const NetworkCalibration& calibration) {
   const auto is_alone = [](const CollectiveSample& each) {
     return each.ranks == 1 && each.exchange != TimedExchange::message;

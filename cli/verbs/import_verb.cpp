@@ -64,7 +64,7 @@ ImportOptions options_of(const Arguments& arguments) {
   options.min_gpus = static_cast<int>(arguments.whole_number("min-gpus", 1, INT_MAX).value_or(1));
   if (const auto gpus = arguments.whole_number("max-gpus", 1, INT_MAX)) options.max_gpus = static_cast<int>(*gpus);
   if (options.from && options.until && *options.until <= *options.from)
-    throw UsageError{"--until: expected a time after that of --from"};
+    throw UsageError{"--until: expected a time after the time of --from"};
   options.min_duration = quantity_of<Time>(arguments, "min-duration");
   if (arguments.has("origin"))
     options.origin = second_of(arguments, "origin", "first", "kept") ? TimeOrigin::kept : TimeOrigin::first;

@@ -42,7 +42,7 @@ double at_hour(const std::vector<double>& rates, std::int64_t hour) {
   return rates[static_cast<std::size_t>(hour) % rates.size()];
 }
 
-/// Nothing yet of what is known at the site.
+/// A sum of 0 for each figure that is known at the site.
 Consumption none_of(const SiteRates& site) {
   Consumption none;
   if (!site.price.empty()) none.price = 0;

@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// The power of a GPU, and of what is counted with it, in watts.
+/// The power of a GPU and of the parts that are counted with it, in watts.
 struct StatePower {
   double idle = 0;       ///< no job holds it, or it is out of service
   double waiting = 0;    ///< a job holds it and does not compute: exchange, barriers, restarts and checkpoints
@@ -19,8 +19,8 @@ struct StatePower {
   bool operator==(const StatePower&) const = default;
 };
 
-/// What a kWh means at a site, by the hour from the start of the run; after its last hour a list begins again. A list
-/// that is empty is not known.
+/// The figures of a kWh at a site, by the hour from the start of the run; after its last hour a list begins again. A
+/// list that is empty is not known.
 struct SiteRates {
   std::string name;
   double pue = 1;              ///< energy of the data centre over energy of its computers, >= 1
@@ -30,15 +30,15 @@ struct SiteRates {
   bool operator==(const SiteRates&) const = default;
 };
 
-/// GPUs with the same power at the same site: a type of servers, or all.
+/// GPUs with equal power at one site: a type of servers, or all.
 struct MeteredGpus {
   StatePower power;
   SiteRates site;
 };
 
 /// Adds to the result of a run that kept uses: consumption of jobs, GPUs, types and hours, and electricity to the cost
-/// of jobs. `gpus` are those of each type of servers, or a single element if all servers are alike. Jobs that are on a
-/// GPU at once, each with the whole of it, are charged as if they were alone, as JobResult::cost is; the figures of
+/// of jobs. `gpus` are the GPUs of each type of servers, or a single element if all servers are alike. Jobs that are on
+/// a GPU at once, each with the whole of it, are charged as if they were alone, as JobResult::cost is; the figures of
 /// GPUs, hours and of the run count such a GPU once.
 void measure(const std::vector<MeteredGpus>& gpus, RunResult& result);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Optimizers, one row each: what the update of the weights reads and writes, which states the optimizer keeps, which
-// products the update computes, and which kernel does it. The rows and their sources are data,
+// Optimizers, one row each: the bytes that the update of the weights reads and writes, which states the optimizer
+// keeps, which products the update computes, and which kernel does it. The rows and their sources are data,
 // models/overlap/optimizers.txt. An entry without an optimizer has none of them.
 
 #include "models/overlap/kernel_costs.hpp"

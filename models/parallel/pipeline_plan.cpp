@@ -128,7 +128,7 @@ void check_costs(const PipelinePlan& plan, const PipelineCosts& costs) {
 
 namespace {
 
-/// What a round of a plan takes once it takes as long as the next round, and what each rank computes in it.
+/// The length of a round of a plan once rounds take equally long, and the time that each rank computes in a round.
 struct SteadyRound {
   Time time;
   std::vector<Time> busy;  ///< by rank

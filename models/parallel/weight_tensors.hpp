@@ -24,7 +24,7 @@ enum class WeightGroup : std::uint8_t {
   key,
   value,
   output,  ///< behind attention
-  latent,  ///< products inside attention and recurrences that adapters don't name, such as those of short vectors
+  latent,  ///< products inside attention and recurrences that adapters don't name, such as products of short vectors
   gate,
   up,
   down,

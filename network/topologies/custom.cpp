@@ -89,7 +89,8 @@ void name_servers(std::size_t servers, std::size_t nics, NamedNodes& nodes, cons
 void check_custom(const TopologySpec& spec, const Size& size, Complaints& complaints) {
   const GraphSpec& graph = spec.fabric.graph;
   if (graph.nodes.empty() && graph.links.empty())
-    return complaints.add("fabric.graph", "is missing: a custom fabric is what it lists",
+    return complaints.add("fabric.graph",
+                          "is missing: a custom fabric has the servers, switches and links of this list",
                           "such as {nodes: [a], links: [{from: server0, to: a}, {from: server1, to: a}]}");
   NamedNodes nodes;
   name_servers(size.servers, size.nics, nodes, [](std::size_t, std::size_t) { return NodeId{}; });

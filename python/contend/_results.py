@@ -13,7 +13,7 @@ except ImportError:  # columns are memory views and lists then
 
 
 def _missing(kind: str, name: Any, names: Sequence[str]) -> KeyError:
-    """What is said of a name that isn't there: the nearest one, or all."""
+    """The hint for a name that isn't there: the nearest name, or all names."""
     near = difflib.get_close_matches(str(name), names, 1)
     return KeyError(f"there is no {kind} {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"))
 

@@ -62,7 +62,7 @@ class MeteringMaker {
     std::ranges::move(table.sites, std::back_inserter(sites_));
   }
 
-  /// Sites have names of their own and the same rates, so that sums over them mean something.
+  /// Sites have names of their own and rates of equal kinds, so that sums over them mean something.
   void check_sites() {
     std::set<std::string_view> names;
     for (const SiteRates& site : sites_) {
@@ -123,8 +123,9 @@ class MeteringMaker {
   void check_cap(const std::string& at, const std::string& whose, const PowerSetup& given) {
     if (given.limit && given.clock) complain(at, fmt::format("{}a limit and a clock: expected one cap", whose));
     if (given.is_capped() == given.curve.empty())
-      complain(at, given.curve.empty() ? fmt::format("{}a cap needs a `curve`, which says what it does", whose)
-                                       : fmt::format("{}a curve needs a cap: `limit` or `clock`", whose));
+      complain(at, given.curve.empty()
+                       ? fmt::format("{}a cap needs a `curve`, which says how much slower it makes the GPU", whose)
+                       : fmt::format("{}a curve needs a cap: `limit` or `clock`", whose));
     if (!given.is_capped() || given.curve.empty()) return;
     const auto member = given.limit ? &CapPoint::limit : &CapPoint::clock;
     double last = 0;

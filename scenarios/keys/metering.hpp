@@ -1,5 +1,6 @@
 #pragma once
-// The meters of a scenario: which power the GPUs of each type have in each state, and what a kWh means where they are.
+// The meters of a scenario: which power the GPUs of each type have in each state, and the figures of a kWh where they
+// are.
 
 #include "models/energy/meter.hpp"
 #include "scenarios/spec/cluster_setup.hpp"

@@ -31,7 +31,7 @@ namespace contend {
 [[nodiscard]] std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network,
                                                const RunResult& result);
 
-/// What the network and training entries say that changes nothing, or what another key keeps below them: a sentence
+/// Keys of the network and of training entries that change nothing, or whose value another key caps: a sentence
 /// each.
 [[nodiscard]] std::vector<std::string> effectless_notes(const NetworkSetup& network,
                                                         const std::vector<TrainingEntry>& training);

@@ -47,7 +47,7 @@ struct NamedServerType {
   std::string site;                    ///< where they are; empty: ClusterSetup::site
   bool operator==(const NamedServerType&) const = default;
 
-  /// What a cap of its power or clock leaves of its speed; 1 without one.
+  /// The share of its speed that a cap of its power or clock leaves; 1 without a cap.
   [[nodiscard]] double cap_pace() const {
     return power && power->is_capped() && !power->curve.empty() ? power->at_cap().pace : 1;
   }

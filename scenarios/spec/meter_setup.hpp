@@ -1,6 +1,6 @@
 #pragma once
-// What a scenario says of the power of GPUs, and of what energy means where they are (keys `meter.*`, and `power` and
-// `site` of the cluster and of types of servers).
+// The power of GPUs, and the figures of energy where they are, as a scenario gives them (keys `meter.*`, and `power`
+// and `site` of the cluster and of types of servers).
 
 #include "models/energy/meter.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// What a GPU draws and does under a power limit in W, or a cap of its clock in MHz; one of them is given.
+/// The power and the pace of a GPU under a power limit in W, or a cap of its clock in MHz; one of them is given.
 struct CapPoint {
   std::optional<double> limit, clock;
   double watts = 0;  ///< while computing
@@ -18,7 +18,8 @@ struct CapPoint {
   bool operator==(const CapPoint&) const = default;
 };
 
-/// The power of a GPU by state, in W. What isn't given follows from its power limit (scenarios/keys/metering.cpp).
+/// The power of a GPU by state, in W. A state that isn't given follows from its power limit
+/// (scenarios/keys/metering.cpp).
 struct PowerSetup {
   std::optional<double> idle, waiting, computing;
   std::optional<double> limit, clock;  ///< a cap: computing draws and does what `curve` says; of types of servers

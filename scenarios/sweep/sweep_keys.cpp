@@ -263,7 +263,7 @@ SweepSample read_sample(const YamlNode& node, const Reading& reading) {
     else
       inner.complain(entry.place, "unknown key",
                      sweepable_key(entry.key) != nullptr
-                         ? fmt::format("what is varied stands under keys: {{keys: {{{}: ...}}}}", entry.key)
+                         ? fmt::format("the varied keys stand under `keys`: {{keys: {{{}: ...}}}}", entry.key)
                          : did_you_mean(entry.key, {"points", "seed", "keys"}));
     knows_all = knows_all && (entry.key == "points" || entry.key == "seed" || entry.key == "keys");
   }

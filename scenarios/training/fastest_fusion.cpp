@@ -34,7 +34,7 @@ std::optional<Time> end_alone(const TrainingSystem& system, const TrainingEntry&
   Scenario alone = default_scenario();
   static_cast<TrainingSystem&>(alone) = system;
   alone.cluster.vcs.clear();
-  alone.cluster.types.clear();  // TrainingSystem: its servers are those of one type
+  alone.cluster.types.clear();  // TrainingSystem: its servers are of one type
   alone.network.events.reset();
   alone.network.delays = false;
   alone.overlap = {};

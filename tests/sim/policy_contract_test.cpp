@@ -102,7 +102,7 @@ TEST_CASE("a scheduling policy that throws ends the run, and the results until t
   CHECK(thrown.result.end == Time::nanoseconds(10));
 
   CHECK(run_rogue(1, [](SchedulingActions&) { throw 7; }).reason ==
-        "scheduling policy `rogue` threw what is no std::exception");
+        "scheduling policy `rogue` threw an object that is no std::exception");
 }
 
 TEST_CASE("a scheduling policy that decides what can't be: the job, the instant and the reason") {

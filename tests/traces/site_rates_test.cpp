@@ -40,7 +40,7 @@ TEST_CASE("site rates: holes and what isn't a rate are refused with their lines"
   CHECK(rates_refusal("site,hour,g_per_kwh\na,0,\n").find("r.csv:2: g_per_kwh: expected a number") !=
         std::string::npos);
   CHECK(rates_refusal("site,hour,g_per_kwh,pue\na,0,1,0.9\n").find("pue: expected a number >= 1") != std::string::npos);
-  CHECK(rates_refusal("site,hour,g_per_kwh,pue\na,0,1,1\na,1,1,2\n").find("the same in all hours") !=
+  CHECK(rates_refusal("site,hour,g_per_kwh,pue\na,0,1,1\na,1,1,2\n").find("one value for all hours") !=
         std::string::npos);
   CHECK(rates_refusal("site,hour\na,0\n").find("no rates") != std::string::npos);
   CHECK(rates_refusal("site,hour,g_per_kwh\n").find("no rows") != std::string::npos);
