@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the #include lines of the rooms to the architecture: a room may use only the rooms listed for it, and a folder
-inside of a room only the folders below it.
+inside of a room only the folders below it. The README of each room names the rooms that it may use.
 
 Usage: layering_test.py [repository root]. Prints file:line for every arrow that points up and exits 1. Before it looks
 at the tree it checks itself against a small tree with known faults, so that a silent scanner can't pass.
@@ -134,6 +134,23 @@ def faults_inside(root, still_up):
     return found
 
 
+def faults_of_readmes(root):
+    """The faults of the README of each room: the rooms that it may use, and files that are named and not there."""
+    found = []
+    for room, allowed in MAY_USE.items():
+        path = root / room / "README.md"
+        if not path.is_file():
+            found.append(f"{room}/README.md is missing: each room has one")
+            continue
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        uses = ", ".join(f"`{each}`" for each in MAY_USE if each in allowed) or "nothing of ours"
+        if f"May use: {uses}." not in text:
+            found.append(f"{room}/README.md: expected 'May use: {uses}.'")
+        found += [f"{room}/README.md: {name} is not there" for name in re.findall(r"`([\w.]+/[\w./]+)`", text)
+                  if not (root / name).exists()]
+    return found
+
+
 def check_self():
     bad = {
         "sim/engine.cpp": '#include "sim/engine.hpp"\n  #  include "policies/registry.hpp"\n#include <vector>\n',
@@ -171,6 +188,11 @@ def check_self():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         found_inside = faults_inside(root, up)
+        (root / "sim/README.md").write_text("May use: nothing of\nours. `sim/engine.cpp`, `sim/gone.cpp`\n", encoding="utf-8")
+        (root / "cli/README.md").write_text("May use: `sim`.\n", encoding="utf-8")
+        of_readmes = [each for each in faults_of_readmes(root) if "missing" not in each]
+    if [each.split(":")[0] for each in of_readmes] != ["sim/README.md", "cli/README.md"] or "gone" not in of_readmes[0]:
+        sys.exit(f"layering: the check of READMEs is broken: found {of_readmes}")
     if found != expected or own != 7:
         sys.exit(f"layering: the check itself is broken: {own} includes, found {found}")
     if found_inside != expected_inside:
@@ -184,7 +206,7 @@ def main():
     if missing:
         sys.exit(f"layering: {root} has no folder {', '.join(missing)}")
     found, own = faults(root)
-    found += faults_inside(root, STILL_UP)
+    found += faults_inside(root, STILL_UP) + faults_of_readmes(root)
     for fault in found:
         print(fault)
     if found:
