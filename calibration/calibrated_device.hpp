@@ -68,7 +68,7 @@ class CalibratedDevice : public KernelTimer {
 struct BasisSummary {
   bool known = false;      ///< false if no layer states the basis of its time
   double seconds[3] = {};  ///< forward and backward time, indexed by PredictionBasis
-  int layers[3] = {};      ///< layers that take time, indexed likewise
+  int layers[3] = {};      ///< layers that take time, indexed by PredictionBasis
   double together = 0;     ///< expected relative error of the sum if the layers' errors are fully correlated
   double independent = 0;  ///< the same if they are independent
 };

@@ -109,7 +109,7 @@ void check_same(const CalibrationProfile& begun, const CalibrationProfile& now) 
     Complaint fault;
     fault.key = key;
     fault.reason = fmt::format("the profile says \"{}\", here it is \"{}\"", before, after);
-    fault.hint = "go on only with a profile of the same; write to another file to begin anew";
+    fault.hint = "go on only with a profile of the same; write to another file to begin again";
     faults.push_back(std::move(fault));
   };
   compare("backend", begun.backend, now.backend);
@@ -365,7 +365,7 @@ class Calibration {
 
   [[nodiscard]] std::string no_time() const { return fmt::format("no time left of {:g} s", request_.budget_seconds); }
 
-  /// One line for all shapes of an operator if none of several could be measured, all for the same reason; likewise for
+  /// One line for all shapes of an operator if none of several could be measured, all for one reason; and one line for
   /// those that time ran out for.
   void add_skipped(const Key& key, const Entry& entry, std::vector<SkippedOperation>& out) const {
     const auto add = [&](const OperatorShape& shape, const std::string& reason) {

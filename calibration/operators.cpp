@@ -85,7 +85,7 @@ OperatorWork grouped(Shape s, DataType type) {
   return product(s, type);
 }
 /// Flash attention keeps scores on the chip: Q, K, V and the output move, the backward pass reads them all and the
-/// output's gradient, writes three gradients and computes the scores anew (Dao et al., NeurIPS 2022). Half of them are
+/// output's gradient, writes three gradients and computes the scores again (Dao et al., NeurIPS 2022). Half of them are
 /// of tensors with `heads` heads, half with `kv_heads`. A causal mask hides all pairs but (n + 1) / 2n of them.
 template <int Touches, int Products, bool Causal>
 OperatorWork attention(Shape s, DataType type) {

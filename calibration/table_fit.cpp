@@ -246,7 +246,7 @@ Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
           std::max(basis, like.basis)};
 }
 
-/// The relevance was chosen with these errors in view, so they are too small; cross-validation has chosen anew for
+/// The relevance was chosen with these errors in view, so they are too small; cross-validation has chosen again for
 /// them.
 void TableFit::widen_errors() {
   if (cross_validation_ <= 0) return;

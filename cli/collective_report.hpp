@@ -19,7 +19,7 @@ struct CollectiveRow {
   std::string source;                ///< what expects it: `NCCL 2.23.4` or `fabric`
   double seconds = 0;                ///< > 0
   std::string algorithm;             ///< empty if it is not known
-  std::string protocol;              ///< likewise
+  std::string protocol;              ///< empty if it is not known
   bool chosen = true;                ///< false: NCCL would choose another algorithm or protocol
   std::optional<double> measured{};  ///< s
   bool for_fit = false;              ///< the measured time was used to fit the expected one

@@ -20,7 +20,7 @@ namespace contend {
 struct StepTime {
   double alpha_c = 0, beta_c = 0;  ///< of a gradient, and for each sample
   double alpha_n = 0, beta_n = 0;  ///< of an exchange between nodes, and for each replica beyond two
-  double alpha_r = 0, beta_r = 0;  ///< likewise inside a node
+  double alpha_r = 0, beta_r = 0;  ///< of an exchange inside a node, and for each replica beyond two
   double gamma = 1;                ///< 1: computing and exchange one after the other; 10: nearly at once; 1..10
 };
 

@@ -81,7 +81,7 @@ void MaxMinSweep::fill() {
   }
 }
 
-// The sums of links are not kept while filling, so the sweeps that follow compute them anew.
+// The sums of links are not kept while filling, so the sweeps that follow compute them again.
 void MaxMinSweep::end_fill() {
   filling_ = false;
   regret_ = 0;

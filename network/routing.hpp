@@ -72,7 +72,7 @@ class Router {
   virtual void enter(const RoutedJob& /*job*/) {}
   /// The job sends nothing from now on.
   virtual void leave(std::uint64_t /*label*/) {}
-  /// Chooses paths anew where jobs or links that have come or gone ask for that. To be called before routes are.
+  /// Chooses paths again where jobs or links that have come or gone ask for that. To be called before routes are.
   virtual void plan() {}
   /// The priority of the bytes of a job: 0 goes first.
   [[nodiscard]] virtual int level(std::uint64_t /*label*/) const { return 0; }

@@ -6,7 +6,7 @@ GPU.
   scripts/calibration_plan.py OUT --backend cpu --contend PROGRAM  the same on the CPU, to see how it goes
   scripts/calibration_plan.py OUT --only 3,4 --seconds 600         some lines, of at most so long in all
 
-What was found is kept in OUT/plan.json, so a second call goes on where the first one ended; --again begins anew. Only
+What was found is kept in OUT/plan.json, so a second call goes on where the first one ended; --again begins again. Only
 lines whose commands ended as they should are kept: the next call measures the others again, from their beginning. The
 profiles are in OUT. Expectations in figures are those of an H200 and an H100 by their data sheets and by what others
 have published; for other devices only shares and times that hold anywhere are expected. A line says `as expected`,
@@ -141,7 +141,7 @@ class Plan:
         return seconds
 
     def calibrate(self, name, *options):
-        """A whole profile and the seconds that it took. It is begun anew, because a part would tell less than those."""
+        """A whole profile and the seconds that it took. It is begun again, because a part would tell less than those."""
         path = self.out / f"{name}.yaml"
         path.unlink(missing_ok=True)
         seconds = self.run_well([self.options.contend, "calibrate", "--backend", self.options.backend, "-o", str(path),
@@ -416,7 +416,7 @@ def load(store):
     """What earlier calls found: {number: finding}."""
     if not store.exists():
         return {}
-    advice = "delete it, or begin anew with --again"
+    advice = "delete it, or begin again with --again"
     try:
         found = json.loads(store.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -5,7 +5,8 @@ Usage: structure.py [--functions | --check | --shrink] [repository root]
 
 --functions also lists the functions that are too long or too complex. --check compares the tree with
 scripts/structure.limits, which lists the functions that may be long or complex, and how often the wide parameters and
-the other counts may occur: it prints what is beyond, and what is below its limit, so that the list only shrinks.
+the other counts may occur, such as words that stand in place of a noun: it prints what is beyond, and what is below its
+limit, so that the list only shrinks.
 --shrink writes the list again where the tree is below it. The counts read formatted text (clang-format), not
 C++: a function is a statement with parentheses that ends with `{`, up to the `}` in the column of its first line. The complexity
 of a function is McCabe's: 1, and 1 more for each if, for, while, case, catch, &&, || and ?.
@@ -32,6 +33,8 @@ MOST_LINES, MOST_COMPLEXITY = 60, 25
 NO_HEAD = re.compile(r"(?:(?:if|for|while|switch|else|do|return|case|namespace|class|struct|enum|union|extern|using)\b|#|//|[{}\[])")
 TEMPLATE = re.compile(r"template <[^()]*?> (?=\w)")
 BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|&&|\|\||\?")
+# Words that stand in place of a noun: a reader has to go back and find the noun.
+STAND_INS = re.compile(r"\b(?:anew|likewise|(?:that|those) of|what it|the same(?=\s*[,.;:)|]))\b", re.I)
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'|//.*')
 
 
@@ -73,7 +76,10 @@ def scenario_parameters(text):
 
 def measure(root):
     lines_of, long_ones, complex_ones = dict.fromkeys((*ROOMS, "other folders"), 0), [], []
-    counts = dict.fromkeys(("const Scenario& in headers", "overlap.given", "\"has no effect\""), 0)
+    counts = dict.fromkeys(("const Scenario& in headers", "overlap.given", "\"has no effect\"", "stand-ins in code",
+                            "stand-ins in pages"), 0)
+    for path in sorted((*root.glob("*.md"), *root.glob("docs/**/*.md"))):
+        counts["stand-ins in pages"] += len(STAND_INS.findall(path.read_text(encoding="utf-8")))
     others = [path.name for path in root.iterdir() if path.name not in (*ROOMS, "tests", "build", ".git")]
     for folder in (*ROOMS, *sorted(others)):
         room = folder if folder in ROOMS else "other folders"
@@ -91,6 +97,7 @@ def measure(root):
                     complex_ones.append((complexity, place, first, name))
             if path.suffix == ".hpp":
                 counts["const Scenario& in headers"] += scenario_parameters(text)
+            counts["stand-ins in code"] += len(STAND_INS.findall(text))
             counts["overlap.given"] += sum("overlap.given" in line for line in lines)
             counts["\"has no effect\""] += sum("has no effect" in line and not line.strip().startswith("//")
                                                for line in lines)
@@ -162,19 +169,23 @@ def check_self():
                                             "}\n\nint short_one() {\n  return \"if && ?\";\n}\n}\n", encoding="utf-8")
         (root / "scenarios" / "run" / "b.hpp").write_text("int f(const Scenario& a,\n      const Scenario& b);\n",
                                                           encoding="utf-8")
-        (root / "scenarios" / "keys" / "c.cpp").write_text('#include "scenarios/run/b.hpp"\n', encoding="utf-8")
+        (root / "scenarios" / "keys" / "c.cpp").write_text('#include "scenarios/run/b.hpp"  // the same, anew\n',
+                                                           encoding="utf-8")
+        (root / "page.md").write_text("Those of a job.\n", encoding="utf-8")
         lines_of, long_ones, complex_ones, counts = measure(root)
         up = arrows_up(root)
         limits = {"lines sim/a.cpp long_one": 62, "complexity sim/a.cpp long_one": 130, "lines sim/b.cpp gone": 70}
         judged = beyond(found_by_name(long_ones, complex_ones, counts), limits)
     if (lines_of["sim"], long_ones, complex_ones) != \
             (70, [(63, "sim/a.cpp", 3, "long_one")], [(121, "sim/a.cpp", 3, "long_one")]) \
-            or counts["const Scenario& in headers"] != 1 or list(up) != [("scenarios", "keys", "run")]:
+            or (counts["const Scenario& in headers"], counts["stand-ins in code"], counts["stand-ins in pages"]) != (1, 2, 1) \
+            or list(up) != [("scenarios", "keys", "run")]:
         sys.exit(f"structure: the measure itself is broken: {lines_of} {long_ones} {complex_ones} {counts} {up}")
     if judged != ["const Scenario& in headers: 1, and the limit is 0",
                   "sim/a.cpp long_one: complexity 121, below its limit 130: run scripts/structure.py --shrink",
                   "sim/a.cpp:3 long_one: lines 63, and the limit is 62",
-                  "sim/b.cpp gone: lines 0, below its limit 70: run scripts/structure.py --shrink"]:
+                  "sim/b.cpp gone: lines 0, below its limit 70: run scripts/structure.py --shrink",
+                  "stand-ins in code: 2, and the limit is 0", "stand-ins in pages: 1, and the limit is 0"]:
         sys.exit(f"structure: the check itself is broken: {judged}")
 
 

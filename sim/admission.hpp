@@ -176,7 +176,8 @@ class Admission : private SchedulingActions {
   std::int64_t resubmissions_ = 0;
   std::vector<Time> coming_;  // when jobs queue that return, or come after others; a heap: the earliest is in front
   std::vector<std::vector<JobId>> followers_;  // of each job: those that come after it; empty if no job has any
-  std::vector<std::uint32_t> not_ended_;       // of each job: those of JobSpec::after that have not ended; likewise
+  std::vector<std::uint32_t>
+      not_ended_;  // of each job: those of JobSpec::after that have not ended; empty if no job has any
   bool pass_is_due_ = false;
   bool in_pass_ = false;
   bool asks_for_starts_ = false;  // in the last pass the policy wanted to start a job, or planned to
@@ -190,7 +191,7 @@ class Admission : private SchedulingActions {
   std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
   std::set<std::string, std::less<>> remarked_;
   std::size_t in_vain_ = 0;         // preemptions since any job saved work or ended
-  std::size_t struck_in_vain_ = 0;  // likewise, interruptions by failures
+  std::size_t struck_in_vain_ = 0;  // interruptions by failures since any job saved work or ended
   std::size_t asked_in_vain_ = 0;   // passes in a row in which no job ran, and behind which nothing is to happen
   struct PushedOut {
     JobId job, by;

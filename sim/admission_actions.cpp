@@ -208,9 +208,9 @@ void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) 
   const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
   for (const auto& [job, width] : order) {
     const bool is_known = in_pass_ && job.index() < state_.jobs.size();
-    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
+    if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed again");
     if (!runs(job)) continue;
-    if (state_.run(job).width != state_.run(job).spec->gpus) illegal_step(job, "placed anew at another size");
+    if (state_.run(job).width != state_.run(job).spec->gpus) illegal_step(job, "placed again at another size");
     allocation_.reserve(job, state_.run(job).gpus, false);
     state_.hide(job);
   }

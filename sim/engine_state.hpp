@@ -268,8 +268,8 @@ struct EngineState : ClusterView {
   UseLog uses;                            ///< keeps something if SimulationOptions::keeps_uses
   std::uint64_t given_back = 0;           ///< counts what jobs and failures have given back of GPUs
   std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
-  /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
-  /// jobs have left. Nothing is noted without leaping.
+  /// Where these changes were since the leaper looked last: jobs that began, left or were seated again, and servers
+  /// that jobs have left. Nothing is noted without leaping.
   std::vector<JobId> changed_jobs;
   std::vector<ServerId> changed_servers;
   std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
@@ -344,7 +344,7 @@ struct EngineState : ClusterView {
   void end_by_clock(JobRun& run);
   /// Sets the speed of a running timed job that goes on without its covered GPUs, after it has stood still for a time.
   void go_on_covered(JobId job, Time stands);
-  /// Likewise of a job of iterations, but for the time: how long the tasks on each of its GPUs take.
+  /// Sets how long the tasks on each GPU take, of a job of iterations that goes on without its covered GPUs.
   void set_job_work(const JobRun& run);
   /// By rank of a job of iterations, in thousandths: the part of its tasks that it does, so that all replicas take
   /// equally long, if the job moves micro-batches (JobRun::balances); else all of them.

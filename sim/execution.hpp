@@ -257,7 +257,7 @@ struct alignas(kCacheLine) JobExecution {
   bool has_leapt = false;                            ///< over the rounds that the graph of `current` leaves out
   std::int64_t host_uses = 0;                        ///< that have begun, for each GPU (EngineState::host_uses)
   bool begun = false;                                ///< false while it restarts after a failure
-  /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its
+  /// It stands, and begins again, because of a failure that its redundancy covers or because a GPU has come back. Its
   /// checkpoints are those from before.
   bool goes_on = false;
   /// With patience, by slot: when the first task of the iteration was ready that late ranks may drop, or never(); and

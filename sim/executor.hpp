@@ -113,10 +113,10 @@ class Executor {
   bool has_lanes_ = false;             // a job with tasks on lanes has begun
   std::vector<Completion> done_now_;   // operations that take no time
   std::vector<Begun> begun_;           // at this instant, without late ranks
-  std::vector<Begun> to_start_;        // likewise, on hosts
-  std::vector<Expired> expired_;       // likewise
+  std::vector<Begun> to_start_;        // at this instant, on hosts
+  std::vector<Expired> expired_;       // at this instant
   std::vector<Traffic> ended_;         // scratch
-  std::vector<HostUseId> ended_uses_;  // likewise
+  std::vector<HostUseId> ended_uses_;  // scratch
   std::vector<CellId> just_started_;
 };
 

@@ -21,7 +21,8 @@ struct Slowdown {
   static constexpr std::int32_t kFullPace = 1'000;
   static constexpr std::int32_t kSlowest = 1'000'000;
   std::int32_t compute = kFullPace;  ///< of the tasks on its GPUs, kFullPace..kSlowest: 1300 is 1.3 times as long
-  std::int32_t network = kFullPace;  ///< of each byte of a transfer that touches one of its servers, likewise
+  std::int32_t network =
+      kFullPace;  ///< of each byte of a transfer that touches one of its servers, kFullPace..kSlowest
   bool operator==(const Slowdown&) const = default;
 };
 
@@ -100,7 +101,8 @@ struct Mitigation {
   /// Replicas that compute more slowly get fewer micro-batches, so that all take equally long. The job stands for that
   /// time, > 0.
   std::optional<Time> microbatches{};
-  /// Groups that exchange much no longer do so through what slows transfers down. Likewise.
+  /// Groups that exchange much no longer do so through parts that slow transfers down. The job stands for that
+  /// time, > 0.
   std::optional<Time> topology{};
   double left = 0;  ///< share, 0..1, of what transfers take beyond their time that is left after `topology`
   /// The job saves what it has done and restarts, and what slows it down is out of service until its repair. What that
@@ -118,7 +120,7 @@ struct FailureSpec {
   /// which only the time-out notices.
   FoundBy jobs_found_by = FoundBy::delay;
   double hangs = 0;
-  /// Of the time of each task: it is drawn anew, log-normal with the planned time as its median and this standard
+  /// The time of each task is drawn by itself, log-normal with the planned time as its median and this standard
   /// deviation of its logarithm. 0: tasks take as long as planned. A run with jitter does not leap.
   double jitter = 0;
   std::uint64_t seed = 1;

@@ -42,7 +42,7 @@ void Executor::start_on_hosts() {
     const auto timer = std::ranges::find_if(run.live->timers, [&](const RunningTimer& t) {
       return t.op == each.op && t.slot == each.slot && t.end == Time::never() && !t.use.valid();
     });
-    if (timer == run.live->timers.end()) continue;  // likewise, and has come again
+    if (timer == run.live->timers.end()) continue;  // it has left its GPUs, and has come again
     const Plan::PlannedOp& planned = run.plan->ops[each.op.index()];
     const std::span<const GpuId> gpus =
         std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[planned.op.role.index()]),

@@ -26,7 +26,7 @@ class LateHistory {
   /// True if an iteration may go on without these ranks, ascending; then they are left behind from now on. Without any
   /// it may go on always.
   [[nodiscard]] bool leave_behind(const LatePattern& pattern, std::int64_t number, std::vector<std::uint32_t> ranks);
-  /// Forgets the iterations from this one on, which begin anew.
+  /// Forgets the iterations from this one on, which begin again.
   void forget_from(std::int64_t number);
   /// Lets all of it have happened so many iterations later.
   void shift(std::int64_t iterations);

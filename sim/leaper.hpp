@@ -32,8 +32,8 @@
 // Where jobs may meet on links beside interfaces, as flows do, a job leaps only while no other job uses its links and
 // nothing of its own is in the network (LeapableNetwork::meet_on_interfaces).
 //
-// What a job does to begin, to leave or to be seated anew concerns only jobs that are connected with it by GPUs and
-// servers. Groups are formed anew for those alone; now and then for all, because jobs may become dominant or stuck.
+// What a job does to begin, to leave or to be seated again concerns only jobs that are connected with it by GPUs and
+// servers. Groups are formed again for those alone; now and then for all, because jobs may become dominant or stuck.
 //
 // The leaper looks at the state of a group whenever one job of the group, the anchor, completes an iteration. It
 // compares the whole state, word by word, with the one saved last. As in Brent's cycle finding (BIT 20, 1980), it saves
@@ -133,7 +133,7 @@ class Leaper {
     int iterations_since_anchor = 0;
     std::vector<std::uint64_t> saved;                   // relative state
     Account account;                                    // at that time
-    std::vector<std::uint64_t> saved_after_checkpoint;  // likewise, when its job went on after the last one
+    std::vector<std::uint64_t> saved_after_checkpoint;  // relative state when its job went on after the last one
     Account account_after_checkpoint;
     SeenRounds rounds;
     int looks = 0, looks_until_save = 1;

@@ -156,7 +156,7 @@ class SchedulingActions {
   /// it without them; otherwise this returns false and preempts none. The victims are the candidates whose preemption
   /// loses the least GPU time (sim/eviction.hpp says how they are found); if it makes no difference, those in front.
   virtual bool start_preempting(JobId job, std::span<const JobId> candidates) = 0;
-  /// Places jobs anew: takes the GPUs of all running jobs of `order` and offers the jobs of `order`, running and
+  /// Places jobs again: takes the GPUs of all running jobs of `order` and offers the jobs of `order`, running and
   /// queued, to the placement policy one after the other, except those whose width is more than those in front of them
   /// leave of `capacity`. A queued job that finds a place starts. A running job that gets the same GPUs goes on as if
   /// nothing had happened; one that gets others is preempted and starts there at once; one that finds no place is

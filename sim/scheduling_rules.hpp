@@ -67,7 +67,7 @@ struct RetryRule {
   Time delay{};                                    ///< from the end of the attempt until the job queues again
   std::int32_t growth = 1000;                      ///< factor on the delay with each retry, in thousandths; >= 1000
   Time max_delay = Time::seconds(365LL * 86'400);  ///< the delay grows no further
-  /// True: an attempt that is repeated begins anew. False: it goes on from its last checkpoint, after a restart as
+  /// True: an attempt that is repeated begins again. False: it goes on from its last checkpoint, after a restart as
   /// after a preemption.
   bool from_start = false;
   bool at_end = false;  ///< the job queues as if it were submitted then; false: as when it was submitted first

@@ -78,7 +78,7 @@ class SharedClock {
   std::vector<JobId> beside{};    ///< the jobs on its GPUs since the last change, ascending
   std::vector<char> is_shared{};  ///< by rank: 1 if others have held its GPU since then
   double gpus = 0;                ///< since then: its GPUs, each divided by the jobs that hold it
-  double paid_gpu_s = 0;          ///< GPU time until then, likewise divided
+  double paid_gpu_s = 0;          ///< GPU time until then, divided by the jobs that hold each GPU
 
  private:
   Time at_;

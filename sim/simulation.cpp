@@ -213,7 +213,7 @@ class Simulation::Engine {
 
   /// The totals of a GPU until `now`, which lies between the last event and the next.
   [[nodiscard]] GpuTotals totals_of(GpuId gpu, Time now) const;
-  /// The work of all jobs until `now`, likewise.
+  /// The work of all jobs until `now`, which lies between the last event and the next.
   [[nodiscard]] BusyTimes busy_times(Time now) const;
   void add_types(RunResult& result) const;
   void add_sharing(RunResult& result) const;

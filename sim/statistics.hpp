@@ -33,7 +33,7 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What the values of an estimate have in common.
 enum class Draws : std::uint8_t {
-  independent,  ///< each is of a workload drawn anew: the more there are, the better their mean is known
+  independent,  ///< each is of a newly drawn workload: the more there are, the better their mean is known
   resamples,    ///< each is of one workload, resampled: their scatter is the error of that workload's own figure (Efron
                 ///< and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6), however many there are
 };

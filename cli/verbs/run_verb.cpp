@@ -121,7 +121,7 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
     for (const std::string& remark : first->result.remarks)
       print_message("contend: warning: {}: {}\n", scenario.name, remark);
     const auto more = std::ranges::count_if(replicas, has_remarks) - 1;
-    if (more > 0) print_message("contend: warning: {}: likewise in {} more replicas\n", scenario.name, more);
+    if (more > 0) print_message("contend: warning: {}: so it is in {} more replicas\n", scenario.name, more);
   }
   if (failed + given_up + unfinished == 0) return false;
   if (failed > 0)
@@ -206,7 +206,7 @@ void warn_of_equal_runs(std::span<const Scenario> scenarios, std::span<const std
   if (names.empty()) return;
   print_message(
       "contend: warning: {}: all {} runs are the same, because nothing in the scenario depends on the seed, so they "
-      "say nothing about chance; `workload.resample` draws weeks of a job list anew, and `contend compare` does so by "
+      "say nothing about chance; `workload.resample` draws weeks of a job list again, and `contend compare` does so by "
       "itself\n",
       join(names), runs);
 }

@@ -16,7 +16,7 @@ namespace contend {
 /// The work for 4 bytes of the uncompressed gradient, one value in fp32; all 0: messages come and go for free.
 struct FrameworkCosts {
   double bytes_before = 0;  ///< read and written in the memory of the GPU before a message is sent, for 4 bytes of it
-  double bytes_after = 0;   ///< likewise when it has arrived
+  double bytes_after = 0;   ///< read and written when it has arrived
   int launches = 0;         ///< kernels for each tensor before, and again after
   Time tensor_before{};     ///< for each tensor before a message is sent, such as a cast to fp16
 

@@ -32,7 +32,7 @@ double choose(std::int64_t n, std::int64_t k) {
 }
 
 /// The time if the network between servers carries `ahead` dispatches before the first combine and then one of each in
-/// turn, and that inside them likewise spreads and collects, 1 <= spreads_ahead <= ahead <= pieces.
+/// turn, and the network inside them spreads and collects in turn, 1 <= spreads_ahead <= ahead <= pieces.
 Time time_in_order(const ExpertPiece& piece, int pieces, int ahead, int spreads_ahead) {
   std::vector<Time> computed;
   Time between, inside, device;  // free from

@@ -130,8 +130,8 @@ const StepOp& WhatIf::op(std::size_t step, int replica, std::size_t node) const 
   return ops_[at(step, replica, node)];
 }
 
-/// Those within a worker, in the order of the first step: passes one after the other, transfers of a kind likewise,
-/// each with its pass, and the chain of gradients and optimizer behind the last pass.
+/// Those within a worker, in the order of the first step: passes one after the other, transfers of a kind one after the
+/// other, each with its pass, and the chain of gradients and optimizer behind the last pass.
 void WhatIf::add_dependencies() {
   for (int stage = 0; stage < stages_; ++stage) {
     std::array<std::vector<std::size_t>, kStepOpKinds> of_kind;

@@ -48,12 +48,13 @@ struct LinkCost {
 
 /// The costs of a network for closed forms.
 struct CollectiveCosts {
-  LinkCost flat;                  ///< between neighbours in order of rank, for algorithms without levels
-  std::vector<LinkCost> levels;   ///< on level i of `groups`, the last for all further ones; empty: `flat`
-  std::vector<LinkCost> leaders;  ///< likewise, while only the first rank of each group below sends; empty: `levels`
-  std::vector<double> hops;       ///< start-up from each rank to the next one around a ring; empty: by `levels`
-  double gamma = 0;               ///< time per byte reduced
-  bool two_ports = false;         ///< the left and the right neighbour are reached over separate links, as in a torus
+  LinkCost flat;                 ///< between neighbours in order of rank, for algorithms without levels
+  std::vector<LinkCost> levels;  ///< on level i of `groups`, the last for all further ones; empty: `flat`
+  std::vector<LinkCost>
+      leaders;  ///< on level i of `groups` while only the first rank of each group below sends; empty: `levels`
+  std::vector<double> hops;  ///< start-up from each rank to the next one around a ring; empty: by `levels`
+  double gamma = 0;          ///< time per byte reduced
+  bool two_ports = false;    ///< the left and the right neighbour are reached over separate links, as in a torus
 
   [[nodiscard]] LinkCost on_level(std::size_t level) const { return at(levels, level, flat); }
   [[nodiscard]] LinkCost of_leaders(std::size_t level) const { return at(leaders, level, on_level(level)); }

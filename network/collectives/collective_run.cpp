@@ -267,7 +267,7 @@ class RankOrder {
     const Send* send;
     std::size_t step;
     std::size_t from;         // stripe and rank
-    std::size_t to;           // likewise
+    std::size_t to;           // stripe and rank
     std::size_t of_sender;    // entry in work_[from]
     std::size_t of_receiver;  // in work_[to]
     std::size_t of_arrival;   // in arrivals_[to]

@@ -299,7 +299,7 @@ class PlanningRouter final : public Router {
   mutable const std::vector<NodeId>* own_ = nullptr;  // of those who choose now
   std::vector<Job> jobs_;                             // in order of entering
   std::map<std::uint64_t, std::uint64_t> age_;
-  bool is_stale_ = false;  // all paths are to be chosen anew
+  bool is_stale_ = false;  // all paths are to be chosen again
 };
 
 }  // namespace

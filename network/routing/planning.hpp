@@ -7,7 +7,7 @@
 // so on, then the one with the first links. Within a job the largest connection chooses first.
 //
 // C4P (Dong et al., HPCA 2025, arXiv 2406.04594) spreads the few large flows of each leaf over the spines like that,
-// job by job, and plans anew when a link fails. Crux (Cao et al., SIGCOMM 2024, section 4.1) has the jobs choose in
+// job by job, and plans again when a link fails. Crux (Cao et al., SIGCOMM 2024, section 4.1) has the jobs choose in
 // order of their intensity, the work of an iteration over the time for which its fullest link sends (4.3: and sends the
 // bytes of the more intense ones first).
 // With CASSINI's shifts (NSDI 2024) jobs use the links that they share in turns.
@@ -22,8 +22,8 @@ namespace contend {
 
 /// In which order jobs choose their paths.
 enum class PlanningOrder : std::uint8_t {
-  arrival,    ///< as they start; the paths of all are chosen anew when a link fails or comes back
-  intensity,  ///< the most intense first; the paths of all are chosen anew when a job starts or leaves, too
+  arrival,    ///< as they start; the paths of all are chosen again when a link fails or comes back
+  intensity,  ///< the most intense first; the paths of all are chosen again when a job starts or leaves, too
 };
 
 inline constexpr int kMostPriorityLevels = 8;
@@ -33,7 +33,7 @@ struct PlanningOptions {
   /// Levels of priority, 1..kMostPriorityLevels. With more than one, jobs that share links are put on different ones as
   /// far as possible (network/routing/priority_levels.hpp), where a job counts as much as its intensity.
   int levels = 1;
-  /// Jobs that share links begin their iterations in turns (network/routing/beats.hpp), planned anew when a job starts
+  /// Jobs that share links begin their iterations in turns (network/routing/beats.hpp), planned again when a job starts
   /// or leaves.
   bool shifts = false;
 };

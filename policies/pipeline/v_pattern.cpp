@@ -61,7 +61,7 @@ std::vector<PipelineStep> order_of_pattern(const Offsets& at, int micro_batches)
   return order.take();
 }
 
-/// Executes a plan of passes that all take a unit, and places gradients of weights anew.
+/// Executes a plan of passes that all take a unit, and places gradients of weights again.
 class GreedyWeights {
  public:
   explicit GreedyWeights(const PipelinePlan& pattern)

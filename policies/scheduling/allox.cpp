@@ -1,7 +1,7 @@
 // AlloX gives jobs of one GPU to types of GPUs so that the sum of completion times is least (Le et al., EuroSys 2020,
 // section 4, as in Gavel's released code). On a GPU the k-th job from the last delays k jobs, itself included, so it
 // costs k times its own time there. Waiting jobs and positions on free GPUs are matched at the least cost. Of the jobs
-// of a GPU the first to run starts; the others are matched anew at the next decision. Jobs that run are never moved.
+// of a GPU the first to run starts; the others are matched again at the next decision. Jobs that run are never moved.
 // Which jobs of equal positions have the same GPU makes no difference to the sum; the oldest of them start first.
 //
 // With `round_s` it is the stand-in of Shockwave's released code (policies/allox.py, scheduler.py): jobs are matched

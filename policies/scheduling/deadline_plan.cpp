@@ -188,7 +188,7 @@ class Search {
   std::int64_t nodes_;
   std::size_t types_ = 0;
   std::vector<bool> open_;       // by machine
-  std::vector<double> free_at_;  // likewise
+  std::vector<double> free_at_;  // by machine
   std::vector<std::size_t> left_;
   std::vector<Same> same_;  // by type: the last machine that was looked at
   DeadlinePlan plan_, best_;

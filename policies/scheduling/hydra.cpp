@@ -1,7 +1,7 @@
 // Hydra (Yang et al., "Hydra: Deadline-Aware and Efficiency-Oriented Scheduling for Deep Learning Jobs on Heterogeneous
 // GPUs", IEEE Transactions on Computers 72, 2023) knows how long a job takes on each type of GPUs. It gives jobs of one
 // GPU to GPUs by branch and bound so that few deadlines are missed and jobs are done soon (deadline_plan.hpp): GPUs
-// that others hold are free when these end. Jobs whose turn is now start; the plan is made anew when a job comes or
+// that others hold are free when these end. Jobs whose turn is now start; the plan is made again when a job comes or
 // ends.
 //
 // Rules that are ours, because the paper leaves them open: a late job costs more than any completion times, however

@@ -30,7 +30,7 @@ struct TiresiasRules {
 /// The parameter behind LevelPolicy::Options::migrate.
 inline constexpr ParameterInfo kMigrate{
     "migrate", false, 0, 0,
-    "in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' simulator does; a "
+    "in each pass in which jobs wait, place all jobs again in the order of the policy, as Tiresias' simulator does; a "
     "running job that gets other GPUs is moved, which costs what a preemption costs"};
 
 class LevelPolicy : public WalkPolicy {

@@ -118,7 +118,8 @@ void LinearProgram::exchange(std::size_t row, std::size_t column, const std::vec
   }
 }
 
-/// The inverse of the basis anew, by exchanges of slacks for its other columns, each at the row with the largest pivot.
+/// The inverse of the basis again, by exchanges of slacks for its other columns, each at the row with the largest
+/// pivot.
 void LinearProgram::invert() {
   const std::vector<std::size_t> wanted = basis_;
   std::fill(inverse_.begin(), inverse_.end(), 0);

@@ -1,4 +1,4 @@
-// Pollux (Qiao et al., OSDI 2021, section 4.2, with the constants of its released simulator) divides the GPUs anew in
+// Pollux (Qiao et al., OSDI 2021, section 4.2, with the constants of its released simulator) divides the GPUs again in
 // each period, so that
 //
 //     fitness = (mean_i (u_i + 0.001)^-1)^-1,   u_i = speedup_i x r_i x N / G

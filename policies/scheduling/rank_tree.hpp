@@ -51,7 +51,7 @@ struct Rank {
 static_assert(sizeof(Rank) == 32, "two ranks fill a cache line");
 
 /// A set of ranks, each with a value. A search takes O(log n); a change moves half a block on average, and now and then
-/// the tree over the blocks is built anew.
+/// the tree over the blocks is built again.
 class RankTree {
  public:
   /// A place between two ranks, or in front of all or behind them. Changes of the tree make it meaningless.

@@ -76,7 +76,8 @@ PolicyRow<SchedulingPolicy> smallest_first_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"preemptive", false, 0, 0, kGivesWay},
       {"migrate", false, 0, 0,
-       "with preemptive, in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' "
+       "with preemptive, in each pass in which jobs wait, place all jobs again in the order of the policy, as "
+       "Tiresias' "
        "simulator does; a running job that gets other GPUs is moved, which costs what a preemption costs"}};
   return {.name = "smallest-first",
           .summary = "fewest GPUs first, then by submission",

@@ -83,7 +83,7 @@ class RoundPolicy : public SchedulingPolicy {
     double isolated_rate = 0;   ///< rate on its equal share since the last division
     double left_s = 0;          ///< work left at the last division
     bool is_taken = false;      ///< in this round
-    PlaceInLine place{};        ///< likewise, where it is not taken: the best of all types
+    PlaceInLine place{};        ///< in this round, where it is not taken: the best of all types
   };
 
   using Key = std::pair<std::int64_t, JobId>;  ///< JobView::tie

@@ -1,5 +1,5 @@
 // Shockwave (Zheng et al., NSDI 2023, section 5 and the parameters of its released code) plans which jobs run in each
-// of the next T rounds, anew when a job has come or gone, and each time that so many rounds have passed, whenever it
+// of the next T rounds, again when a job has come or gone, and each time that so many rounds have passed, whenever it
 // was that jobs came. With n_j rounds for job j it makes
 //
 //     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)

@@ -41,7 +41,7 @@ constexpr ParameterInfo kRemainingParameters[] = {
     {"list_order", false, 0, 0,
      "with rewalk, jobs with equal keys keep the order of the last event, as in Tiresias' simulator"},
     {"migrate", false, 0, 0,
-     "with rewalk, in each pass in which jobs wait, place all jobs anew in the order of the policy, as Tiresias' "
+     "with rewalk, in each pass in which jobs wait, place all jobs again in the order of the policy, as Tiresias' "
      "simulator does; a running job that gets other GPUs is moved, which costs what a preemption costs"}};
 
 std::unique_ptr<SchedulingPolicy> make_by_remaining(const Parameters& parameters, Measure measure, Remaining what) {

@@ -210,7 +210,7 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
   walk.end_pass();
 }
 
-/// Places all jobs of the walk anew. A job that is moved keeps its place in the order.
+/// Places all jobs of the walk again. A job that is moved keeps its place in the order.
 void WalkPolicy::place_anew(std::uint32_t index, SchedulingActions& actions) {
   GreedyWalk& walk = walks_[index];
   struct Standing {

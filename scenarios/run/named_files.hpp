@@ -39,7 +39,7 @@ class NamedFiles {
 /// Adds the files that the scenario names to those that have been read for it, each path once. Throws InputError for a
 /// job list that can't be read.
 void add_named_files(const Scenario& scenario, JobLists& lists, std::vector<InputFile>& inputs);
-/// Adds these files likewise.
+/// Adds these files to the inputs.
 void add_files(std::vector<InputFile> files, std::vector<InputFile>& inputs);
 
 }  // namespace contend

@@ -53,7 +53,7 @@ std::string describe(const Topology& topology, const std::vector<NodeId>& idle) 
   return fmt::format(
       "{} of {} interfaces of server{} ({} first) carry none of its bytes while others of the server do{}", here, all,
       server.value(), topology.nodes()[idle.front().index()].name,
-      servers > 1 ? fmt::format(", and likewise on {} servers in all", servers) : "");
+      servers > 1 ? fmt::format(", and {} servers in all have such interfaces", servers) : "");
 }
 
 /// The interfaces that an all-reduce over all GPUs of the first two servers leaves idle.

@@ -38,7 +38,7 @@ struct FailingComponents {
   std::optional<LawChoice> fails;
   std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
   std::optional<double> slows;      ///< how many times as long its computing takes while it is ill; it fails if neither
-  std::optional<double> slows_network;  ///< likewise, of its transfers
+  std::optional<double> slows_network;  ///< how many times as long its transfers take
   std::optional<FoundBy> found_by;      ///< not given: FailureSetup::detection, or nobody of what is slow or a
                                         ///< part of the fabric, of which only FoundBy::timeout is possible
   std::optional<double> factor;         ///< of links: what is left of their bandwidth until the repair; 0

@@ -12,7 +12,7 @@
 namespace contend {
 namespace {
 
-/// Writes the store anew, with its runs where the plan has them.
+/// Writes the store again, with its runs where the plan has them.
 void rewrite(const std::string& path, const SweepPlan& plan, const StoreInfo& info) {
   AtomicFile file{path};
   {

@@ -33,7 +33,7 @@ struct TuneValues {
 ///   under the others.
 /// - Bounds: times the probability that all hold, and that probability alone until a point holds all of them (Schonlau,
 ///   Welch and Jones, 1998; Gardner et al., ICML 2014).
-/// - Several goals: every proposal weighs them anew at random and minimises the largest weighted distance to the ideal
+/// - Several goals: every proposal weighs them again at random and minimises the largest weighted distance to the ideal
 ///   point (Knowles, "ParEGO", IEEE Trans. Evolutionary Computation 10, 2006).
 /// - Several runs at once: those proposed already are taken to have the score that is expected of them (kriging
 ///   believer; Ginsbourger, Le Riche and Carraro, 2010).

@@ -13,7 +13,7 @@ namespace contend {
 
 /// True if the times of the entry's layers are measured, so that the host that launched their kernels is in them.
 [[nodiscard]] bool has_measured_layers(const TrainingEntry& entry);
-/// Likewise of the times of its layers or of their sum, to which they are scaled (`single_worker`).
+/// True if its layers or their sum have measured times, to which they are scaled (`single_worker`).
 [[nodiscard]] bool has_measured_host(const TrainingEntry& entry);
 /// The costs of the entry's host; nullptr: launches take no time.
 [[nodiscard]] const HostCosts* host_of(const TrainingEntry& entry);

@@ -24,7 +24,8 @@ namespace contend {
 
 /// What is wrong with one entry alone.
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry);
-/// Likewise, with these compression methods in place of its own; `listed` is the key that lists them, if any does.
+/// What is wrong with the entry with these compression methods in place of its own; `listed` is the key that lists
+/// them, if any does.
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<const PolicyChoice> methods,
                                                       std::string_view listed);
 

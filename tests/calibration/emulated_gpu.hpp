@@ -73,7 +73,7 @@ class Gpu {
     gpu.given_[self] = bits;
     gpu.pause(Waiting::warp);
     const std::uint32_t got = gpu.given_[first + from % 32];
-    gpu.pause(Waiting::warp);  // nobody gives anew before all have read
+    gpu.pause(Waiting::warp);  // nobody gives again before all have read
     return got;
   }
   static unsigned lane() { return running()->current_ % 32; }

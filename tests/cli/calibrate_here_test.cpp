@@ -29,7 +29,7 @@ TEST_CASE("the plan prints what to expect beside what it found, and goes on" * d
   CHECK(contains(first.out, "3. the rates of memory and of products: no expectation\n"));
   CHECK(contains(first.out, "found:    copy "));
   CHECK(contains(first.out, " GB/s, read "));
-  // What was found is not measured anew: the profile may be gone.
+  // What was found is not measured again: the profile may be gone.
   std::filesystem::remove(here.path("out/anchors.yaml"));
   const Outcome second = here.contend("--only 3", plan);
   CHECK(second.code == 0);

@@ -155,7 +155,7 @@ def test_wrong_calls_of_the_plan(folder):
     expect(folder.plan("--budget", "0"), 2, "expected a whole number of seconds above 0, such as 50, and got \"0\"")
     for text in ("{\"3\": ", "[]", "{\"3\": 4}", "\xff"):
         folder.write("out/plan.json", text)
-        expect(folder.plan("--only", "3"), 3, "plan.json", "delete it, or begin anew with --again")
+        expect(folder.plan("--only", "3"), 3, "plan.json", "delete it, or begin again with --again")
     expect(folder.plan("--only", "3", "--again"), 0)
     expect(folder.run([sys.executable, str(SOURCE / "scripts/calibration_plan.py"), "whole.yaml"]), 2,
            "whole.yaml can't be the folder of the results")

@@ -67,7 +67,7 @@ TEST_CASE("the story counts what a job's steps leave of its slowness, what is ou
   REQUIRE_MESSAGE(json.code == 0, json.err);
   CHECK(contains(json.out, "\"time_s\": 300,\n      \"lost_at_most_s\": 60.21978022\n"));  // 60 x 2/3 + 240 x 92/1092
 
-  // What is slow later counts anew: the links of its two servers, after the step has ended.
+  // What is slow later counts again: the links of its two servers, after the step has ended.
   here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,16,resnet50,10000\n");
   here.write("events.csv", "component,down_s,up_s,slows,slows_network\ngpu3,100,400,3,\nserver0,500,600,,3\n");
   const Outcome later = here.contend("explain run.yaml train --json");

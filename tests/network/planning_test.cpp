@@ -69,7 +69,7 @@ TEST_CASE("jobs that start one after the other get the emptiest spines, and keep
   CHECK(router->level(9) == 0);
 }
 
-TEST_CASE("a link that fails has all paths chosen anew") {
+TEST_CASE("a link that fails has all paths chosen again") {
   const Topology topology = build_topology(leaf_spine(kOnLeaf, kSpines), 2 * kOnLeaf, 1);
   const auto router = make_planning_router(topology, {});
   router->enter(job(topology, 1, 1, {{0, 40}, {1, 30}, {2, 20}, {3, 10}}));

@@ -98,7 +98,7 @@ TEST_CASE("a job with a transfer that has no route for the time-out fails then, 
   // The link fails when 30 of 100 us are through. It comes back before the time-out of 40 us, or just in time.
   CHECK(stalling.end_with(150'000, 180'000) == End{330'000 + 30'000, 0});
   CHECK(stalling.end_with(150'000, 190'000) == End{330'000 + 40'000, 0});
-  // It comes back too late: the second iteration begins anew at 190 us.
+  // It comes back too late: the second iteration begins again at 190 us.
   CHECK(stalling.end_with(150'000, 190'001) == End{190'000 + 2 * 110'000, 1});
   // That one has no route from 200 us on, until 230 us.
   CHECK(stalling.end_with(150'000, 230'000) == End{230'000 + 100'000 + 110'000, 1});

@@ -301,7 +301,7 @@ TEST_CASE("leaping is exact where policies move running jobs, on random clusters
     // Longer than any iteration: jobs that lose all iterations in flight again and again would never end.
     cluster.scheduling = {"las", {{"slice_s", 10.0}, {"migrate", true}}};
     if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
-    // It looks for the least load, which falls where jobs are to be placed anew.
+    // It looks for the least load, which falls where jobs are to be placed again.
     if (seed % 2 == 1) cluster.placement = {"lwf", {}};
     // Some go back to a checkpoint, and restart.
     if (seed % 3 == 1) cluster.costs.iterations = 2;

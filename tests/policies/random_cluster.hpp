@@ -34,10 +34,10 @@ struct RandomCluster {
   /// Makes the network in place of those of `cost`, for so many jobs, if given.
   std::function<std::unique_ptr<NetworkModel>(std::size_t)> network;
   Interference interference;                ///< none unless a test sets it
-  FailureSpec failures;                     ///< likewise
-  PreemptionCosts costs;                    ///< likewise
-  std::optional<StoreRates> store;          ///< likewise
-  HostRates hosts;                          ///< likewise
+  FailureSpec failures;
+  PreemptionCosts costs;
+  std::optional<StoreRates> store;
+  HostRates hosts;
   std::vector<std::vector<JobSize>> sizes;  ///< of Workload; none unless a test gives jobs some
   /// Puts the scheduling policy inside another one, if given.
   std::function<std::unique_ptr<SchedulingPolicy>(std::unique_ptr<SchedulingPolicy>)> around;

@@ -186,7 +186,7 @@ TEST_CASE("migrate: a running job moves so that another has a place, and pays wh
   const std::vector<JobSpec> jobs = {timed_job(0, 1, 10), timed_job(0, 1, 3), timed_job(0, 1, 10), timed_job(1, 2, 4)};
   const Choice still{"las", {{"slice_s", 100.0}}}, moving{"las", {{"slice_s", 100.0}, {"migrate", true}}};
   CHECK(on_one_server_each(still, jobs).finishes() == "A10 B3 C10 D14");
-  // At 3 they are placed anew in the order A, C, D: A stays on GPU 0, C moves to GPU 1, and D gets server 1.
+  // At 3 they are placed again in the order A, C, D: A stays on GPU 0, C moves to GPU 1, and D gets server 1.
   Played played = on_one_server_each(moving, jobs);
   CHECK(played.finishes() == "A10 B3 C10 D7");
   CHECK(played.preemptions() == "C1");
@@ -207,7 +207,7 @@ TEST_CASE("migrate: a running job moves so that another has a place, and pays wh
 TEST_CASE("migrate: the placement of those in front decides, and a job without a place gives way") {
   // Slices of 4 GPU seconds. A(1,9) on GPU 0, B(1,9) on GPU 1, C(1,9) on GPU 2, all at 0. D(2,2) at 5, when the others
   // have had 5 and are in the second slice: D is placed first, on server 0, then A and B on server 1. C has no place
-  // until D ends at 7 (it has had 4 GPU seconds). Placed anew then: A and B run and go first, to server 0; C to GPU 2.
+  // until D ends at 7 (it has had 4 GPU seconds). Placed again then: A and B run and go first, to server 0; C to GPU 2.
   const std::vector<JobSpec> jobs = {timed_job(0, 1, 9), timed_job(0, 1, 9), timed_job(0, 1, 9), timed_job(5, 2, 2)};
   const Played played = on_one_server_each({"las", {{"slice_s", 4.0}, {"migrate", true}}}, jobs);
   CHECK(played.finishes() == "A9 B9 C11 D7");

@@ -51,7 +51,7 @@ TEST_CASE("shockwave: what is left of a gang is time, not time of all its GPUs")
   CHECK(played.runs.front().job == JobId{0U});
 }
 
-TEST_CASE("shockwave: a plan is made anew after replan_rounds of its rounds") {
+TEST_CASE("shockwave: a plan is made again after replan_rounds of its rounds") {
   const auto first_run_ends = [](std::int64_t replan_rounds) {
     Choice choice = shockwave(1e-3);
     choice.parameters.emplace_back("replan_rounds", replan_rounds);
@@ -61,7 +61,7 @@ TEST_CASE("shockwave: a plan is made anew after replan_rounds of its rounds") {
     CHECK(played.runs.front().job == JobId{0U});
     return played.runs.front().end;
   };
-  // Each plan of 4 rounds gives 2 to each job. The first plans that are made anew each round give A one more than B.
+  // Each plan of 4 rounds gives 2 to each job. The first plans that are made again each round give A one more than B.
   CHECK(first_run_ends(4) == Time::seconds(20));
   CHECK(first_run_ends(1) == Time::seconds(30));
 }
@@ -159,7 +159,7 @@ TEST_CASE("shockwave: a late job with less than a round left comes before all, b
   CHECK(runs(25).starts_with("A1 0-10, B1 10-30, C1 30-40, "));  // B from 10 to 20 s and again after that
 }
 
-TEST_CASE("shockwave: plans are made anew by the clock of all rounds, not since the last job came") {
+TEST_CASE("shockwave: plans are made again by the clock of all rounds, not since the last job came") {
   // A of 60 s has the GPU alone until B of 100 s comes at 10 s; then both are planned two of four rounds, A first. The
   // plan of 30 s, the third round, finds A with half of its training and B with nothing, and has B in all four. That of
   // 60 s finds B with 0.3 and has two rounds for each. (Three rounds after 10 s B would have had one round, and A the

@@ -1,4 +1,4 @@
-// Lists of flows on the fabric of a scenario, against cases worked by hand and against all rates anew at every event.
+// Lists of flows on the fabric of a scenario, against cases worked by hand and against all rates again at every event.
 
 #include "scenarios/run/fabric_flows.hpp"
 
@@ -66,7 +66,7 @@ TEST_CASE("flows: two into one interface, by hand") {
   CHECK(turned[1].end == outcomes[0].end);
 }
 
-TEST_CASE("flows: ends as with all rates anew at every event, for every routing") {
+TEST_CASE("flows: ends as with all rates again at every event, for every routing") {
   for (const Routing routing : {Routing::shortest_path, Routing::ecmp, Routing::spraying}) {
     for (const char* const kind : {"leaf-spine", "fat-tree"}) {
       Scenario scenario = gigabyte_fabric(kind, 8);

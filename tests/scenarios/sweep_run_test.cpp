@@ -119,7 +119,7 @@ TEST_CASE("a policy that can't work in a setting is refused, not failed") {
   CHECK_FALSE(runs[1].error.empty());
 }
 
-TEST_CASE("a study is timed anew at every point that changes what its entry computes") {
+TEST_CASE("a study is timed again at every point that changes what its entry computes") {
   const TemporaryFolder folder;
   const SweepPlan plan = plan_of(
       "network: {alpha: 20us}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, workers: [8], fusion: "

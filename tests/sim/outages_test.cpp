@@ -71,7 +71,7 @@ TEST_CASE("work that is never saved is lost as a whole, and a rescue saves all o
   CHECK(one.run().jobs[0].finish.ns() == 61 * kMinute + kMinute / 2);
 }
 
-TEST_CASE("a failure during the restart begins it anew") {
+TEST_CASE("a failure during the restart begins it again") {
   StruckCluster one{.servers = 3, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.costs = {Time::seconds(60), Time::seconds(600), Time{}};
   one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1),

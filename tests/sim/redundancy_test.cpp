@@ -215,7 +215,7 @@ TEST_CASE("whose tasks take longer: those of who is out and of who does their wo
   CHECK(!rule(Cover::neighbours, 4).covers(std::vector{0, 3}, 8, 2));
 }
 
-TEST_CASE("a job of iterations goes on without a GPU, and begins the iteration in flight anew") {
+TEST_CASE("a job of iterations goes on without a GPU, and begins the iteration in flight again") {
   StruckCluster cluster = iterating(Time::nanoseconds(10));
   cluster.failures.redundancy.rejoin = Time::nanoseconds(5);
   cluster.failures.outages = {outage(250, 1'000, 2, 3)};

@@ -196,7 +196,7 @@ TEST_CASE("a job that fails while it saves leaves the store to the others") {
     jobs.outages = {outage(40, 1'000, 0)};
     const RunResult result = jobs.run();
     CHECK(result.jobs[1].finish.ns() == 20 + 20 + 20 + 10);
-    // The first one begins anew on the second server, at 70.
+    // The first one begins again on the second server, at 70.
     CHECK(result.jobs[0].finish.ns() == 70 + 20 + 30 + 10);
     CHECK(result.jobs[0].redone.ns() == 20);
   }

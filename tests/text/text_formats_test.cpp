@@ -196,7 +196,7 @@ TEST_CASE("JSON: text that is UTF-8 stays as it is, of the rest each byte become
     for (std::size_t i = 0; i < text.size(); ++i) replaced += "\xEF\xBF\xBD";
     CHECK(written(text) == replaced);
   }
-  // What follows a broken sequence is read anew.
+  // What follows a broken sequence is read again.
   CHECK(written("\xE1\x80z") == "\xEF\xBF\xBD\xEF\xBF\xBDz");
   CHECK(written("\xC2\xC2\x80") == "\xEF\xBF\xBD\xC2\x80");
 }

@@ -78,7 +78,7 @@ TEST_CASE("the engine ends every job of random workloads when the plain schedule
   CHECK(waits > effort(1000));
 }
 
-TEST_CASE("migrate: the engine ends every job when loops do that place all jobs anew at each event") {
+TEST_CASE("migrate: the engine ends every job when loops do that place all jobs again at each event") {
   int moves = 0;
   for (const SchedulerCase& each : cases_that_move()) {
     for (std::uint64_t seed = 1; seed <= kWorkloads; ++seed) {

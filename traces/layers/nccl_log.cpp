@@ -38,7 +38,7 @@ struct Columns {
   int line = 0;
   std::size_t count = 0;         ///< without the timestamp
   std::size_t out_of_place = 0;  ///< index of the time; algbw, busbw and #wrong follow
-  std::size_t in_place = 0;      ///< likewise; 0 if there is none
+  std::size_t in_place = 0;      ///< index of the time in place; 0 if there is none
   bool timestamp = false;
   bool counts_wrong = false;  ///< the column is `#wrong`, not the older `error`
 };

@@ -16,7 +16,7 @@ struct MuriRow {
   int gpus = 1;
   bool guaranteed = false;              ///< AntMan gives it GPUs of its own
   double disk_s = 0;                    ///< of an iteration: reading
-  double compute_s = 0, network_s = 0;  ///< likewise
+  double compute_s = 0, network_s = 0;  ///< of an iteration
 };
 
 /// The jobs in order of submission. Nothing if the trace is not there.

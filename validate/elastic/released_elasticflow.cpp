@@ -2,7 +2,7 @@
 // `ef-accessctrl`).
 //
 // A decision comes when jobs arrive or end, or when a plan changes the GPUs of a job, and at least a minute after the
-// one before, which gathers what happens meanwhile. At a decision all GPUs are given anew, by plans in the order of
+// one before, which gathers what happens meanwhile. At a decision all GPUs are given again, by plans in the order of
 // deadlines. A plan is a step function of GPUs from now until the job ends: the fewest GPUs, from as late as possible
 // on, with which the job meets its deadline in the room that the plans before leave. It counts in slots of a minute
 // from now on, but the end of a job, against which its deadline is tested, in seconds. If a plan misses its deadline,

@@ -279,7 +279,7 @@ class FlowGandiva : TurnSimulator {
     }
   }
 
-  /// Jobs are divided among the sets anew, but not where the last set that was asked for was made of one server.
+  /// Jobs are divided among the sets again, but not where the last set that was asked for was made of one server.
   void grow(std::vector<Set>& sets, int gpus, int count) {
     bool was_made = false;
     for (int i = 0; i < count; ++i) was_made = add_set(sets, gpus);

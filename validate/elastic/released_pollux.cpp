@@ -32,7 +32,7 @@ struct PolluxJob {
   double progress = 0;
   int epoch = 0;
   bool runs = false;   // for Tiresias
-  int executed_s = 0;  // likewise
+  int executed_s = 0;  // for Tiresias
 };
 
 void divide_own_batch(PolluxJob& job) {

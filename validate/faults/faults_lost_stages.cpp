@@ -46,7 +46,7 @@ std::vector<LostStage> lost_stages(const std::string& path) {
 
 /// Stages fail in the middle of these iterations, for a fifth of one. The job saves each `period` iterations, and at
 /// each failure the run is late by what the ones before have cost. Period 0: its neighbours stand in for a stage, and
-/// the iteration in flight begins anew.
+/// the iteration in flight begins again.
 InterruptedTraining job_with(const std::vector<LostStage>& lost, std::int64_t period) {
   InterruptedTraining what{
       .servers = kStagesListed * kReplicasOfStage,

@@ -107,7 +107,7 @@ std::vector<TableRow> quirk_rows() {
       {"... `whole_seconds`", "demotions at whole seconds", dlas(", whole_seconds: true")},
       {"... all of them, `single_step`", "Tiresias' simulator",
        dlas(", late_wakeup: true, list_order: true, whole_seconds: true, single_step: true")},
-      {"`srtf`, `rewalk`", "all jobs compete anew at every event", {kSrtf}},
+      {"`srtf`, `rewalk`", "all jobs compete again at every event", {kSrtf}},
       {"... `list_order`", "ties as in Tiresias' simulator", {"{policy: srtf, rewalk: true, list_order: true}"}},
       {"`srtf`, `preemptive`", "a queued job pushes out what it needs", {"{policy: srtf, preemptive: true}"}},
       {"`srtf`, `rewalk`, restart 30 s",

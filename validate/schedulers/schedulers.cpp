@@ -92,10 +92,11 @@ SchedulerOutcome run_scheduler_case(const SchedulerCase& each, const SchedulerTr
 }
 
 int validate_schedulers(std::FILE* out) {
-  fmt::print(out,
-             "schedulers: the rules of released simulators on real traces. Average JCT [s] as they print it, of plain "
-             "loops\n(validate/schedulers/reference.hpp) and of the engine; preemptions likewise. Held: every printed "
-             "digit, every preemption,\nand each job ends in the engine at the second at which it ends in the loops\n");
+  fmt::print(
+      out,
+      "schedulers: the rules of released simulators on real traces. Average JCT [s] as they print it, of plain "
+      "loops\n(validate/schedulers/reference.hpp) and of the engine, and preemptions of both. Held: every printed "
+      "digit, every preemption,\nand each job ends in the engine at the second at which it ends in the loops\n");
   fmt::print(out, "  {:<19}{:<33}{:>10}{:>11}{:>11}  {:<16}verdict\n", "trace", "rules", "printed", "loops", "engine",
              "preemptions");
   std::map<TraceKind, SchedulerTrace> traces;

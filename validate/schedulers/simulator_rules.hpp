@@ -27,7 +27,7 @@ struct SchedulerRules {
   ReferencePlacement placement = ReferencePlacement::count;
   int quantum_s = 0;  ///< 0: event-driven
 
-  /// True if jobs are placed anew at every event, so that running jobs may move.
+  /// True if jobs are placed again at every event, so that running jobs may move.
   [[nodiscard]] bool moves_jobs() const { return kind == Kind::walk && placement != ReferencePlacement::count; }
 };
 

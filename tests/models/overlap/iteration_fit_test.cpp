@@ -176,7 +176,7 @@ TEST_CASE("a fit takes few steps, and from the truth hardly any") {
     return calls / all.size();
   };
   // Looks at all rows: five for beta, one at the start, three a step for the slopes, one for each step that is tried,
-  // two for what they hide, and the result. Rows that constants explain need no other start, but begin anew from it.
+  // two for what they hide, and the result. Rows that constants explain need no other start, but begin again from it.
   CHECK(calls_of(rows, kTruth) == 19);
   CHECK(calls_of(rows, kGuess) == 73);
   CHECK(calls_of(noisy, kGuess) == 98);
