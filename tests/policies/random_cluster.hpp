@@ -33,7 +33,7 @@ struct RandomCluster {
   bool contention = true;
   /// Makes the network in place of those of `cost`, for so many jobs, if given.
   std::function<std::unique_ptr<NetworkModel>(std::size_t)> network;
-  Interference interference;                ///< none unless a test sets it
+  Interference interference;  ///< none unless a test sets it
   FailureSpec failures;
   PreemptionCosts costs;
   std::optional<StoreRates> store;
