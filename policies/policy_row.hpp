@@ -1,6 +1,6 @@
 #pragma once
-// What a policy says of itself: name, summary, source, parameters and factory (PolicyRow); and what it gets when it is
-// made: the values of its parameters and what it may need beside them.
+// The description of a policy: name, summary, source, parameters and factory (PolicyRow); and the arguments of the
+// factory: the values of its parameters and the context that it may need beside them.
 
 #include "policies/account_tree.hpp"
 #include "sim/ids.hpp"
@@ -48,7 +48,7 @@ struct ParameterInfo {
   double minimum = 0;              ///< inclusive; numbers only
   double maximum = 0;              ///< inclusive; numbers only
   std::string_view text;           ///< one line, with the unit if there is one
-  /// What it has no effect without: a key, which has a point, or a parameter of the policy that has to be true.
+  /// The condition of its effect: a key, which has a point, or a parameter of the policy that has to be true.
   std::string_view needs{};
 };
 

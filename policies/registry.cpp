@@ -24,7 +24,7 @@ namespace contend {
 
 namespace {
 
-/// The policies of a kind: those of the program, then those that were registered, which must not come after the first
+/// The policies of a kind: the program's, then the registered ones, which must not come after the first
 /// look at the table.
 template <class Port>
 class Table {

@@ -41,7 +41,7 @@ class IntervalUnion {
   struct Interval {
     Time start, end;
   };
-  /// Adds an interval with start <= end whose end is not before those of earlier calls. Appends the parts that no
+  /// Adds an interval with start <= end whose end is not before the ends of earlier calls. Appends the parts that no
   /// earlier interval covers to `fresh`.
   void add(Time start, Time end, std::vector<Interval>& fresh);
 

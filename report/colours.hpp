@@ -1,6 +1,7 @@
 #pragma once
-// Colours of figures. Series use those of Okabe and Ito (Color Universal Design, 2008), which most colour-blind people
-// can tell apart; values use viridis (S. van der Walt and N. Smith, matplotlib, CC0), which is even in lightness.
+// Colours of figures. Series use the colours of Okabe and Ito (Color Universal Design, 2008), which most colour-blind
+// people can tell apart; values use viridis (S. van der Walt and N. Smith, matplotlib, CC0), which is even in
+// lightness.
 
 #include "report/figure.hpp"
 

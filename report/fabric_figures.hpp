@@ -19,7 +19,8 @@ namespace contend {
 /// What the jobs that lost most of their time to others lost to which job, and on which link. The folder has `delays`.
 [[nodiscard]] std::vector<Figure> delay_figures(const RunFolder& folder, const RunFolder::Run& run);
 
-/// How much of its time on GPUs the transfers of a job lost to those of others, and to which job on which link most.
+/// How much of its time on GPUs the transfers of a job lost to transfers of others, and to which job on which link
+/// most.
 struct JobDelay {
   std::string job, by, link;
   double lost_s = 0, share = 0;            ///< to all others; share of its time on GPUs

@@ -63,7 +63,7 @@ std::string network_text(const Scenario& scenario) {
                      network.collectives);
 }
 
-/// The settings that make the jobs differ from those of their trace or list.
+/// The settings that make the jobs differ from the jobs of their trace or list.
 std::string scaling_text(const WorkloadScaling& scaling) {
   std::string text;
   if (scaling.load)

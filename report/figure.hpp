@@ -78,7 +78,7 @@ struct HeatMap {
                                   ///< it
   std::size_t columns = 0;
   std::vector<double> values;  ///< row by row; rows are the categories of y, the first one at the top
-  double low = 0, high = 0;    ///< values at the ends of the colour scale; if equal, those of the data
+  double low = 0, high = 0;    ///< values at the ends of the colour scale; if equal, the ends of the data
   /// If not NaN, > 0: colours diverge from this value, evenly in the logarithm of value / middle, with low = middle^2 /
   /// high; a line separates the cells above it from those below.
   double middle = std::numeric_limits<double>::quiet_NaN();

@@ -123,7 +123,7 @@ std::vector<FigurePanel> contention_panels(const std::vector<ContentionFit>& fit
   const FigureAxis jobs{.title = "at the same time", .unit = "", .categories = {}};
   PanelPair plots{
       .fit = {.x = jobs,
-              .y = {.title = "time over that of one alone", .unit = "", .from_zero = true, .categories = {}},
+              .y = {.title = "time over the time of one alone", .unit = "", .from_zero = true, .categories = {}},
               .series = {}},
       .off = {.x = jobs, .y = residual_axis(), .series = {}}};
   for (const ContentionFit& fit : fits)

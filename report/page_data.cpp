@@ -106,7 +106,7 @@ void write_table(JsonWriter& json, std::string_view name, const ColumnTable& tab
   json.end_array();
 }
 
-/// The jobs that lose time to others in the network, as columns like those of a result file.
+/// The jobs that lose time to others in the network, as columns like a result file's.
 void write_delays(JsonWriter& json, const RunFolder& folder, const RunFolder::Run& run) {
   const std::vector<JobDelay> delays = job_delays(folder, run);
   const auto column = [&](const char* name, const auto& value_of) {
@@ -154,7 +154,7 @@ void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes&
   json.end_array().end_object();
 }
 
-/// The pipelines of the run: of each model and number of GPUs, that of the first job.
+/// The pipelines of the run: of each model and number of GPUs, the first job's.
 void write_pipelines(JsonWriter& json, const RunPage& page) {
   const ColumnTable& jobs = page.folder.jobs;
   const std::vector<std::size_t> rows = page.folder.rows_of(jobs, page.run);

@@ -31,7 +31,7 @@ struct PassLanes {
 /// The drawings below each other, as pipeline_svg() does.
 [[nodiscard]] std::string pass_lanes_svg(std::span<const PassLanes> drawings, double width = 960);
 
-/// A pipeline under a title; plan and times, which are those of the plan, must outlive the drawing.
+/// A pipeline under a title; the plan and its times must outlive the drawing.
 struct PipelinePanel {
   std::string title;
   const PipelinePlan& plan;

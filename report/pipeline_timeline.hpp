@@ -24,9 +24,9 @@ class Pipelines {
   explicit Pipelines(const Timeline& timeline);
 
   /// An iteration of the job, from its first pass on: the second of those recorded whole, in which the job has settled,
-  /// or the only one. There is a lane for each pipeline rank, by the first stage that it has: that of the first GPU of
-  /// the rank. The parts into which a pass is cut are one box, which may have pauses. None if the job is no pipeline,
-  /// if no iteration was recorded span by span, or if it has more passes than kMostPassesDrawn.
+  /// or the only one. There is a lane for each pipeline rank, by the first stage that it has: the lane of the first GPU
+  /// of the rank. The parts into which a pass is cut are one box, which may have pauses. None if the job is no
+  /// pipeline, if no iteration was recorded span by span, or if it has more passes than kMostPassesDrawn.
   [[nodiscard]] std::optional<PassLanes> of(JobId job);
   /// How often it has looked at a span.
   [[nodiscard]] std::uint64_t looks() const { return looks_; }

@@ -36,7 +36,7 @@ void add_size_ticks(FigureAxis& axis, const std::vector<double>& bytes);
 /// The labels of the ticks, or of the categories.
 [[nodiscard]] std::vector<std::string> tick_labels(const PlotScale& scale, const FigureAxis& axis);
 
-/// `title [unit]`, the unit being that of the labels; without one where the labels have it, as shares and times on a
+/// `title [unit]`, the unit being the labels' unit; without one where the labels have it, as shares and times on a
 /// logarithmic axis do.
 [[nodiscard]] std::string axis_text(const FigureAxis& axis, const PlotScale& scale);
 

@@ -14,7 +14,7 @@ namespace contend {
 /// figures that need spans are left out.
 [[nodiscard]] std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay);
 
-/// Figures over all folders and, for each folder but the first, its jobs against those of the first under the first
+/// Figures over all folders and, for each folder but the first, its jobs against the jobs of the first under the first
 /// seed that both have.
 [[nodiscard]] std::vector<Figure> comparison_figures(std::span<const RunFolder> folders);
 

@@ -89,7 +89,7 @@ void hold_others(const SweepData& data, SweepAxes& axes, const std::string& take
   }
 }
 
-/// The values that are asked for, without those of parameters that are drawn anyway.
+/// The values that are asked for, without values of parameters that are drawn anyway.
 void check_held(const SweepData& data, const SweepAxes& axes, const std::string& taken,
                 const std::vector<std::string>& keys) {
   const auto free = [&](const std::string& key, std::string_view option) {

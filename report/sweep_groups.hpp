@@ -53,7 +53,7 @@ struct SweepGroup {
   [[nodiscard]] RatioEstimate ratio() const;
 };
 
-/// The logarithm of each run's metric over that of its baseline under the same seed: NaN if one of them has no value,
+/// The logarithm of each run's metric over the metric of its baseline under one seed: NaN if one of them has no value,
 /// negative infinity if one is not positive.
 [[nodiscard]] std::vector<double> log_ratios(const SweepData& data, const std::vector<double>& values);
 

@@ -4,11 +4,12 @@
 //
 // Five columns of variable-length numbers (report/packing.hpp), all lanes after each other:
 //   kind    position of the kind among the kRecentKinds kinds of the lane that were used last, the last one first; for
-//           another kind, kRecentKinds plus its number minus that of the kind before it that was none of these (signed)
+//           another kind, kRecentKinds plus its number minus the number of the kind before it that was none of these
+//           (signed)
 //   gap     exact: start minus the end of the span before, minus the gap before the last span of this kind (signed);
 //           summaries: first bin minus the first bin of the summary before
-//   length  exact: duration minus that of the last span of this kind (signed); summaries: bins minus 1
-//   number  exact: iteration minus that of the last span of this kind (signed); summaries: the count
+//   length  exact: duration minus the duration of the last span of this kind (signed); summaries: bins minus 1
+//   number  exact: iteration minus the iteration of the last span of this kind (signed); summaries: the count
 //   share   summaries only: hundredths of the time
 // Predictions without a precedent in the lane are 0. Times are nanoseconds. page/timeline_data.js reads the format.
 

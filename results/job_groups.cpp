@@ -54,7 +54,7 @@ std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& gr
   return groups;
 }
 
-/// The figures of some jobs, with those of failures if `has_failures`.
+/// The figures of some jobs, with figures of failures if `has_failures`.
 std::vector<double> figures_of(std::span<const StoredJob* const> jobs, bool has_failures) {
   std::vector<JobTimes> times;
   for (const StoredJob* job : jobs) {

@@ -20,7 +20,7 @@ namespace contend {
 struct Grouping {
   std::string_view name;   ///< `vc`
   std::string_view title;  ///< heading of a table
-  bool by_gpus;            ///< its groups are in order of their GPUs; those of others by number of jobs, most first
+  bool by_gpus;            ///< its groups are in order of their GPUs; groups of others by number of jobs, most first
   std::string (*value)(const StoredJob&);  ///< empty: the job has none
 };
 [[nodiscard]] std::span<const Grouping> groupings();

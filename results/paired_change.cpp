@@ -90,7 +90,7 @@ PairedChange paired_change(std::span<const double> base, std::span<const double>
 
 namespace {
 
-/// How far the end on the side of a long tail lies, in those of Student's t, at a skewness > 0 of the resamples; at one
+/// How far the end on the side of a long tail lies, in units of Student's t, at a skewness > 0 of the resamples; at one
 /// < 0 it is the end on the other side.
 double reach_of(double skewness) {
   constexpr double kMostAcceleration = 0.1, kNormal975 = 1.959963984540054;

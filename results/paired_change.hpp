@@ -68,8 +68,8 @@ struct PairedChange {
 /// What resamples of a job list, in blocks, can't show by their scatter.
 struct BlockScatter {
   std::size_t blocks = 0;  ///< of the list, two or more
-  /// The error of a figure over that of resamples whose blocks are independent, >= 1: what one block says about the
-  /// next.
+  /// The error of a figure over the error of resamples whose blocks are independent, >= 1: what one block says about
+  /// the next.
   double correlation = 1;
 };
 /// The change of one pair of values, of a job list as it is, with an interval from resamples of the list, whose

@@ -46,7 +46,7 @@ struct Regression {
   Draws draws = Draws::independent;   ///< of the workloads of the pairs
   bool about_list = false;            ///< figures are of one job list as it is, and the pairs are resamples of it
   std::size_t pairs = 0;              ///< seeds that make a difference, or resamples; 1: a single run, no intervals
-  std::vector<MetricChange> metrics;  ///< in the order of metrics(); those of texts are tested together
+  std::vector<MetricChange> metrics;  ///< in the order of metrics(); metrics of texts are tested together
   std::size_t tests = 0;              ///< of these, with a test of no change
   std::size_t jobs = 0;               ///< jobs that finished on both sides, over all seeds
   std::size_t slower_jobs = 0, faster_jobs = 0;
@@ -60,8 +60,8 @@ struct Regression {
   bool identical = false;          ///< every run has the same digest as in BASE
   std::vector<std::string> notes;  ///< warnings for the reader of the figures
 
-  /// True if every job that counts in the averages of one side counts in those of the other: it finished, and `measure`
-  /// holds it. If not, averages are over different jobs.
+  /// True if every job that counts in the averages of one side counts in the averages of the other: it finished, and
+  /// `measure` holds it. If not, averages are over different jobs.
   [[nodiscard]] bool same_jobs_finished() const;
   [[nodiscard]] const MetricChange& of(const Metric& metric) const;
 };

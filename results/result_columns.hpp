@@ -101,9 +101,9 @@ struct Metric {
   /// Files leave out a figure of iterations that no job has, and one of a meter that isn't there.
   [[nodiscard]] bool is_left_out(double figure) const { return std::isnan(figure) && (is_of_iterations() || of_meter); }
 };
-/// All figures of a run: those of its summary, then those of iterations.
+/// All figures of a run: the figures of its summary, then of iterations.
 [[nodiscard]] std::span<const Metric> metrics();
-/// Their values, in that order; those of iterations are means over the finished jobs that count and have them, NaN if
+/// Their values, in that order; figures of iterations are means over the finished jobs that count and have them, NaN if
 /// there are none.
 [[nodiscard]] std::vector<double> figures_of_run(const RunResult& result, const Summary& summary);
 /// What people read behind a number of that unit: % for shares, nothing for numbers without a unit, such as ratios, and

@@ -30,14 +30,14 @@ struct TestedRatio {
   /// Beside an interval of `geometric` that contains 1, the smallest increase that these seeds would show, as a share
   /// (ChangeEstimate::detectable_beside_none()); NaN elsewhere.
   double detectable = kNaN;
-  double p_value = kNaN;  ///< as that of a MetricChange
+  double p_value = kNaN;  ///< as in a MetricChange
 };
 
-/// The ratio own / base; element i of both spans comes from the same seed. Its p-value is that of one test alone.
+/// The ratio own / base; element i of both spans comes from the same seed. Its p-value belongs to one test alone.
 [[nodiscard]] TestedRatio tested_ratio(std::span<const double> own, std::span<const double> base,
                                        Draws draws = Draws::independent);
 
-/// Changes of times and throughputs are told relative, those of shares and counts as a difference.
+/// Changes of times and throughputs are told relative, changes of shares and counts as a difference.
 [[nodiscard]] bool is_told_relative(const Metric& metric);
 /// The change that tables show and tests look at.
 [[nodiscard]] const ChangeEstimate& told_change(const MetricChange& change);

@@ -66,14 +66,14 @@ struct JobAttempt {
   enum class End : std::uint8_t { open, ended, preempted, failed, resized, interrupted };
   Time from;
   Time to = Time::never();
-  End end = End::open;                                ///< open: the run ended first; failed: the job queued again;
-                                                      ///< interrupted: by a failure of what it ran on, or its own
-  Time pause;                                         ///< at its begin, without work, as DecisionObserver::started()
-                                                      ///< has it; its end may come before
-  std::string cause;                                  ///< interrupted: what failed, in words
-  Time queued_again = Time::never();                  ///< when it waited again; never() if it didn't
-  std::vector<GpuId> gpus;                            ///< ascending
-  GpusByServer servers;                               ///< that the GPUs are on
+  End end = End::open;                ///< open: the run ended first; failed: the job queued again;
+                                      ///< interrupted: by a failure of its GPUs, servers or network, or its own
+  Time pause;                         ///< at its begin, without work, as DecisionObserver::started()
+                                      ///< has it; its end may come before
+  std::string cause;                  ///< interrupted: what failed, in words
+  Time queued_again = Time::never();  ///< when it waited again; never() if it didn't
+  std::vector<GpuId> gpus;            ///< ascending
+  GpusByServer servers;               ///< that the GPUs are on
   std::vector<std::pair<Time, std::string>> changes;  ///< in the way in which it goes on, in words
   /// The part of the pause until the end of the attempt.
   [[nodiscard]] Time restart() const { return std::min(pause, to - from); }

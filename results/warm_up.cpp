@@ -22,7 +22,7 @@ std::vector<const StoredJob*> in_order(const StoredReplica& run) {
   return jobs;
 }
 
-/// Times of all waits; of a folder that does not tell them, that of the first.
+/// Times of all waits; of a folder that does not tell them, the time of the first.
 Time waiting_of(const StoredJob& job) {
   return job.waited.value_or(*job.start - job.submit);
 }
@@ -47,7 +47,8 @@ std::optional<std::size_t> mser_5(std::span<const double> series) {
   const std::size_t batches = series.size() / kBatch;
   double least = std::numeric_limits<double>::infinity(), batch_mean = 0, squares = 0;
   std::size_t cut = 0;
-  // From the last batch to the first, so that mean and squares are those of what a cut would leave (Welford, 1962).
+  // From the last batch to the first, so that mean and squares belong to the jobs that a cut would leave (Welford,
+  // 1962).
   for (std::size_t d = batches; d-- > 0;) {
     const double value = mean(series.subspan(d * kBatch, kBatch));
     const auto left = static_cast<double>(batches - d);

@@ -44,14 +44,14 @@ struct WarmUp {
   bool of_waiting = true;
   std::size_t jobs = 0;  ///< in the series
   std::size_t cut = 0;   ///< of these, before the cut
-  /// From this submission on jobs count: that of the first job after the cut, the latest over the runs, rounded up by
-  /// less than a hundredth to a handy time.
+  /// From this submission on jobs count: the submission of the first job after the cut, the latest over the runs,
+  /// rounded up by less than a hundredth to a handy time.
   Time from;
   double mean_s = 0, mean_after_s = 0;  ///< of all times, and of those after the cut
   std::vector<double> tenths_s;         ///< means of ten parts of the series, for the eye; none if it is too short
 };
 
-/// The series is that of the measured jobs that finished, in order of submission; with several runs the mean of each
+/// The series has the measured jobs that finished, in order of submission; with several runs the mean of each
 /// place over the runs, as far as all have jobs. There must be a run.
 [[nodiscard]] WarmUp find_warm_up(std::span<const StoredReplica> runs);
 

@@ -37,8 +37,8 @@ class ByteSource {
 [[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 
 /// Another source, inflated if it is gzip: its members one after the other, without what may stand behind the last.
-/// At its end the other source, which must outlive it, has been read to its end. `name` is that of the file in
-/// messages; read() throws as that of open_file().
+/// At its end the other source, which must outlive it, has been read to its end. `name` is the name of the file in
+/// messages; read() throws as the source of open_file() does.
 [[nodiscard]] std::unique_ptr<ByteSource> inflated(ByteSource& packed, const std::string& name,
                                                    Bytes limit = inflate_limit());
 

@@ -1,6 +1,6 @@
 #pragma once
 // JsonWriter writes JSON, with the same bytes for the same values on every machine. A double has the shortest form that
-// reads back the same; NaN and infinity, which JSON has no numbers for, become null.
+// reads back unchanged; NaN and infinity, which JSON has no numbers for, become null.
 
 #include <cstdint>
 #include <span>

@@ -11,7 +11,7 @@ namespace contend {
 /// that leads nowhere has its name.
 std::vector<std::string> make_folder(const std::string& folder);
 
-/// Folders, made as make_folder() does. The destructor removes those of them that are empty and were not there before,
+/// Folders, made as make_folder() does. The destructor removes the folders that are empty and were not there before,
 /// so that a command that is refused leaves no folder behind.
 class NewFolders {
  public:

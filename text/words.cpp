@@ -75,7 +75,7 @@ std::vector<std::string> parts_of(std::string_view name) {
 }
 
 /// The names that share the most parts at their beginnings with the word, if these are two at least and one of them is
-/// a number: `gpt3-13b` is of the family of `gpt-3-175b`, and `h100-sxm5-80gb` of that of `H100-SXM`.
+/// a number: `gpt3-13b` is of the family of `gpt-3-175b`, and `h100-sxm5-80gb` of the family of `H100-SXM`.
 std::vector<std::string> family_of(std::string_view word, const std::vector<std::string>& names) {
   const std::vector<std::string> wanted = parts_of(word);
   std::size_t most = 2;

@@ -1,6 +1,6 @@
-// D-PSGD (Lian et al., NeurIPS 2017) averages the whole weights of each worker with those of its two neighbours on a
-// ring, while the worker computes the gradient at its own weights. The average and the gradient give the next weights.
-// Each worker sends two messages of the whole model, one after the other, and receives two.
+// D-PSGD (Lian et al., NeurIPS 2017) averages the whole weights of each worker with the weights of its two neighbours
+// on a ring, while the worker computes the gradient at its own weights. The average and the gradient give the next
+// weights. Each worker sends two messages of the whole model, one after the other, and receives two.
 
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/problem.hpp"

@@ -2,7 +2,7 @@
 // 2017).
 //
 // `decentralized` works in full precision (Gan et al., VLDB 2022). While a worker computes with its weights it averages
-// them with those of all others, which is the default of BAGUA's library (peer_selection_mode in
+// them with the values of all others, which is the default of BAGUA's library (peer_selection_mode in
 // bagua/torch_api/algorithms/decentralized.py), or swaps them with one other worker, drawn again in each iteration.
 //
 // `dcd-psgd` and `ecd-psgd` work in low precision (Tang et al., NeurIPS 2018). After the update each worker of a ring

@@ -3,7 +3,7 @@
 //
 //   density = (window - alpha) / (beta x bytes of all pairs that all n workers would send of all d values)
 //
-// alpha and beta are those of the all-gather in the study: (n-1) alpha and (n-1)/n beta of a link in a ring. The paper
+// alpha and beta belong to the all-gather in the study: (n-1) alpha and (n-1)/n beta of a link in a ring. The paper
 // assumes a tree with log2(n) start-ups instead, and the same bytes: 2(n-1) values and indices.
 
 #include "policies/compression/top_k.hpp"

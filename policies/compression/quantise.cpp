@@ -32,7 +32,7 @@ struct CodeFormat {
   std::int64_t header_bytes = 0;    ///< scale or range of each bucket; 0: each value is encoded on its own
   std::int64_t bucket = INT64_MAX;  ///< values that share a header
   bool residual = false;            ///< what a code leaves out is added to the next gradient
-  bool deepspeed = false;           ///< kernels are those of DeepSpeed, not one pass over the values
+  bool deepspeed = false;           ///< DeepSpeed's kernels, not one pass over the values
   MessageRoute usual = MessageRoute::all_gather;
   bool hierarchical = false;  ///< one worker of each server exchanges for all of its workers
 };
@@ -274,7 +274,7 @@ PolicyRow<CompressionMethod> onebit_adam_compression() {
 
 PolicyRow<CompressionMethod> apm_squeeze_compression() {
   static constexpr ParameterInfo kParameters[] = {
-      {"warm_up", 0.15, 0, 1, "share of the iterations in full precision; assumption: that of onebit-adam"},
+      {"warm_up", 0.15, 0, 1, "share of the iterations in full precision; assumption: the share of onebit-adam"},
       kInServers};
   return {.name = "apm-squeeze",
           .summary = "as onebit-adam, with momentum preconditioned by the warm-up",

@@ -1,6 +1,6 @@
 // SAPS-PSGD (Tang, Shi and Chu, ICDCS 2020) averages, after each step, a few coordinates of the weights of each worker
-// with those of one other worker. All workers draw the same coordinates from a shared seed, so they send values without
-// indices. PeerRule::Kind::matched pairs the workers over fast links.
+// with the weights of one other worker. All workers draw the same coordinates from a shared seed, so they send values
+// without indices. PeerRule::Kind::matched pairs the workers over fast links.
 
 #include "models/overlap/problem.hpp"
 #include "policies/compression/kernels.hpp"

@@ -31,7 +31,7 @@ class SparseMethod : public CompressionMethod {
  public:
   explicit SparseMethod(double density) : density_{density} {}
   /// The workers select, all-gather their (value, index) pairs and add up the pairs of all workers. With parameter
-  /// servers they push their pairs and pull the pairs of the sum, which may be as many as those of all workers
+  /// servers they push their pairs and pull the pairs of the sum, which may be as many as the pairs of all workers
   /// together. They pull the dense sum if that is smaller.
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override;

@@ -61,7 +61,7 @@ class Answer {
 
 class Dialogue {
  public:
-  /// `kind` is that of the policy, such as `scheduling`. Throws InputError if there is no command.
+  /// `kind`: the kind of the policy, such as `scheduling`. Throws InputError if there is no command.
   Dialogue(std::string_view kind, const Parameters& parameters, const PolicyContext& context);
   ~Dialogue();
   Dialogue(const Dialogue&) = delete;

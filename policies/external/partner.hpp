@@ -1,6 +1,6 @@
 #pragma once
 // Partner is the other side of a conversation of JSON lines: another process (child.hpp), or functions of this one,
-// such as those of the Python module (in_process.hpp).
+// such as the partners of the Python module (in_process.hpp).
 
 #include <chrono>
 #include <string>

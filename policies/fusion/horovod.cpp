@@ -1,5 +1,5 @@
 // Horovod's tensor fusion (Sergeev and Del Balso, arXiv 1802.05799): a background thread wakes up once per cycle,
-// agrees with those of the other workers on the gradients that are ready everywhere, and sends them in buffers of
+// agrees with the other workers' threads on the gradients that are ready everywhere, and sends them in buffers of
 // limited size.
 //
 // The cycles are timers: they take no time on GPUs. The first cycle begins when all workers begin their backward pass;

@@ -84,7 +84,7 @@ inline constexpr double kMergeSlack = 1e-8;
 /// Returns the plan of the walk of OMGS-SGD, with the actual stages of a merged group. Merging the next gradient into
 /// the group has a price: the wait for the gradient and the change of the kernels before the message, as far as they
 /// exceed the wait for the channel. The group takes the gradient in if the price is less than what merging saves in
-/// transfers and in kernels after them. Without compression the plan equals that of published_merge.
+/// transfers and in kernels after them. Without compression the plan equals the plan of published_merge.
 [[nodiscard]] MergePlan omgs_merge(const OverlapProblem& problem);
 
 /// Builds an iteration that sends each group when its last gradient is ready, at most `messages` at once. The next
@@ -92,8 +92,8 @@ inline constexpr double kMergeSlack = 1e-8;
 [[nodiscard]] FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);
 /// The fastest of these merges, sent so, by what the schedule of an iteration takes with all costs of the exchange.
 [[nodiscard]] FusedIteration fastest_of(const OverlapProblem& problem, const std::vector<MergePlan>& plans);
-/// Builds an iteration in which the next forward pass of a layer waits only for its own group and those of the layers
-/// before it. The channel takes the group with the lowest layer first.
+/// Builds an iteration in which the next forward pass of a layer waits only for its own group and the groups of the
+/// layers before it. The channel takes the group with the lowest layer first.
 [[nodiscard]] FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan);
 
 }  // namespace contend

@@ -1,6 +1,6 @@
-// `search` finds a plan that is at least as good as that of every other synchronous policy with its default parameters,
-// and of every one of the study with the parameters given there. It uses the actual cost of exchanging gradients, with
-// simultaneous transfers and their contention.
+// `search` finds a plan that is at least as good as the plan of every other synchronous policy with its default
+// parameters, and of every one of the study with the parameters given there. It uses the actual cost of exchanging
+// gradients, with simultaneous transfers and their contention.
 
 #include "policies/fusion/search.hpp"
 
@@ -56,7 +56,8 @@ std::unique_ptr<FusionPolicy> search_from(std::vector<std::unique_ptr<FusionPoli
 
 PolicyRow<FusionPolicy> search_fusion() {
   static constexpr ParameterInfo kParameters[] = {
-      {"evaluations", std::int64_t{1000}, 0, 1e6, "schedules to try in addition to those of the other policies"}};
+      {"evaluations", std::int64_t{1000}, 0, 1e6,
+       "schedules to try in addition to the schedules of the other policies"}};
   return {.name = kSearchName,
           .summary = "tries all other policies except last-batch and improves the best plan",
           .source = "local search",

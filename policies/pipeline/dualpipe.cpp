@@ -1,4 +1,4 @@
-// DualPipe (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.1; the order is that of deepseek-ai/DualPipe,
+// DualPipe (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.1; the order comes from deepseek-ai/DualPipe,
 // dualpipe.py). Half of the micro-batches enter at the first rank and half at the last one, so each rank holds two
 // stages, r and p-1-r. In the main part a rank executes a forward pass of one direction and a backward pass of the
 // other as one step, each behind the communication of the other.
@@ -23,7 +23,7 @@ namespace {
 /// The order of one rank. `near` is the chunk whose micro-batches come first to this rank, `far` the other one.
 struct DualSteps {
   int half;  ///< ranks on which micro-batches go in before they come back
-  int rank;  ///< distance from the end where those of `near` begin, 0 .. half-1
+  int rank;  ///< distance from the end where the micro-batches of `near` begin, 0 .. half-1
   int main;  ///< rounds of the main part
   int near;
   int far;

@@ -1,4 +1,4 @@
-// Interleaved 1F1B (Narayanan et al., SC 2021, arXiv 2104.04473, section 2.2; the order is that of Megatron-LM's
+// Interleaved 1F1B (Narayanan et al., SC 2021, arXiv 2104.04473, section 2.2; the order comes from Megatron-LM's
 // schedules.py). Rank r of p holds v chunks, stages r, p + r, 2p + r, ... Micro-batches go in groups of G: all of a
 // group through chunk 0, then all through chunk 1, and so on; backward passes go from the last chunk to the first. Rank
 // r starts with 2(p-r-1) + (v-1)G forward passes. With one chunk it is 1F1B.

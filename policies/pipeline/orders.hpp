@@ -42,7 +42,7 @@ class RankOrder {
   }
   /// The gradient of the weights that has waited longest, of any chunk; it must exist.
   void weight();
-  /// That of this chunk which has waited longest; it must exist.
+  /// The pass of this chunk that has waited longest; it must exist.
   void weight(int chunk);
   /// A forward pass and a backward pass at once.
   void merged(int forward_chunk, int backward_chunk);

@@ -6,9 +6,9 @@
 //   rank 1: F0 B0 F1 B1 F2 B2
 //
 // F, B, Bi and W are a forward pass, a whole backward pass, and its two parts: the gradients of the inputs and of the
-// weights. The number is the micro-batch, from 0; `F3.1` is that of micro-batch 3 through chunk 1 of the rank (without
-// it: chunk 0), and `F3.0+B1.1` are two passes that the rank executes as one. Steps of a rank may go on in the next
-// lines; from # on a line is a comment. A line `layout NAME` before the ranks says which stages they hold:
+// weights. The number is the micro-batch, from 0; `F3.1` is the pass of micro-batch 3 through chunk 1 of the rank
+// (without it: chunk 0), and `F3.0+B1.1` are two passes that the rank executes as one. Steps of a rank may go on in the
+// next lines; from # on a line is a comment. A line `layout NAME` before the ranks says which stages they hold:
 //   loop       chunk c of rank r of p holds stage c p + r (the usual layout)
 //   v          two chunks, stages r and 2p-1-r
 //   both-ways  two chunks, stages r and p-1-r; a micro-batch goes the way on which chunk 0 or 1 of rank 0 executes it

@@ -1,13 +1,13 @@
 // V-Half and V-Min (Qi et al., "Pipeline parallelism with controllable memory", NeurIPS 2024, arXiv 2405.15362, section
 // 3): V schedules whose micro-batches live shorter than in ZB-V. All micro-batches follow one pattern, six units of
 // time apart, where a pass through a chunk takes a unit: F0, F1, Bi1 and Bi0 of a rank are at fixed offsets from the
-// start of the micro-batch, and gradients of weights take the units between. The offsets are those of the authors'
+// start of the micro-batch, and gradients of weights take the units between. The offsets come from the authors'
 // stable patterns (sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py).
 //
 // The pattern leaves gaps at both ends, which the authors fill by a search. Here the order of all other passes stays
-// that of the pattern, and gradients of weights are placed greedily: in units of time a rank executes one whenever its
-// next other pass can't begin, and before a forward pass if it holds as much already as the pattern ever does. So the
-// peak is that of the pattern, and V-Half has half of 1F1B's bubble.
+// the peak of the pattern, and gradients of weights are placed greedily: in units of time a rank executes one whenever
+// its next other pass can't begin, and before a forward pass if it holds as much already as the pattern ever does. So
+// the peak is the pattern's, and V-Half has half of 1F1B's bubble.
 
 #include "policies/pipeline/orders.hpp"
 #include "policies/registry.hpp"

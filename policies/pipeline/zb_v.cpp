@@ -20,7 +20,7 @@ class ZeroBubbleV final : public PipelineSchedule {
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "zb-v", .chunks = 2}, shape);
     PipelinePlan plan = v_plan(shape);
-    // With fewer micro-batches the order is that of so many, without those that don't exist.
+    // With fewer micro-batches the order is the order of so many, without the passes that don't exist.
     const int count = std::max(2 * shape.ranks - 1, shape.micro_batches);
     for (int rank = 0; rank < shape.ranks; ++rank) {
       auto& steps = plan.order[static_cast<std::size_t>(rank)];

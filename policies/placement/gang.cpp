@@ -1,5 +1,5 @@
 // Consolidated, yarn and worst-fit place gangs on whole free GPUs. With p GPUs in a server, a job of at most p GPUs
-// goes on one server. A job of g > p GPUs gets floor(g / p) whole servers, those of smallest id, and one more server
+// goes on one server. A job of g > p GPUs gets floor(g / p) whole servers, the ones of smallest id, and one more server
 // for the remainder. The policies differ in which server takes a small job or a remainder. A job that finds no such
 // servers waits.
 

@@ -34,7 +34,7 @@ class LeastWorkloadFirst final : public PlacementPolicy {
 
  private:
   void fill_servers(const ClusterView& cluster, const JobView& job, std::size_t needed, std::vector<GpuId>& chosen) {
-    // All servers have the same number of GPUs, so the order of means is that of sums: integers compare exactly.
+    // All servers have equally many GPUs, so means have the order of sums: integers compare exactly.
     servers_.clear();
     cluster.least_loaded_servers(job, needed, servers_);
     for (const ServerId server : servers_) {

@@ -101,7 +101,7 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::size_t count, st
 
 class TopologyAware final : public PlacementPolicy {
  public:
-  /// Keeps groups of ranks on one server if `by_groups`, and with `whole_stages` those of a stage in one group of
+  /// Keeps groups of ranks on one server if `by_groups`, and with `whole_stages` the ranks of a stage in one group of
   /// servers. A job may use `extra` groups more than the fewest of each tier, and adds `bytes_per_s` to its uplinks, or
   /// 1 if that is empty.
   TopologyAware(std::vector<std::vector<std::uint32_t>> tiers, bool by_groups, std::size_t extra = 0,
@@ -266,7 +266,7 @@ class TopologyAware final : public PlacementPolicy {
   std::vector<std::vector<std::uint32_t>> tiers_;
   const bool by_groups_, whole_stages_;
   const std::size_t extra_;
-  const std::vector<double> bytes_per_s_;          // by job, what it adds to an uplink; empty: each adds 1
+  const std::vector<double> bytes_per_s_;          // by job, the traffic that it adds to an uplink; empty: each adds 1
   int together_ = 1;                               // ranks of the job at hand that belong on one server
   int stage_ = 1;                                  // and in one group of stage_tier_
   std::size_t stage_tier_ = 0;                     // the number of tiers: none

@@ -134,7 +134,7 @@ class VirtualClos final : public PlacementPolicy {
   }
 
   /// Completes set_ to `count` leaves from `next` on, with room for the job and enough spines that are free on all of
-  /// them; `room` is that of set_, and `is_free` says which spines are free on it. False if that can't be.
+  /// them; `room` is the room of set_, and `is_free` says which spines are free on it. False if that can't be.
   bool search(const std::vector<Leaf>& leaves, std::size_t next, std::size_t count, int room,
               const std::vector<bool>& is_free) {
     if (tries_left_-- <= 0) return false;
@@ -161,7 +161,7 @@ class VirtualClos final : public PlacementPolicy {
     return false;
   }
 
-  /// Takes GPUs of the leaf: those of its emptiest servers first, and the last on the fullest server with room.
+  /// Takes GPUs of the leaf: of its emptiest servers first, and the last on the fullest server with room.
   void fill(FreeServers& servers, const std::vector<ServerId>& found, std::uint32_t leaf, int needed,
             std::vector<GpuId>& chosen) const {
     std::vector<std::pair<ServerId, int>> here;

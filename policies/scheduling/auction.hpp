@@ -4,8 +4,9 @@
 // configuration is worth to it, as a finish-time fairness rho: its value is 1 / rho.
 //
 //   1. The configurations with the largest product of values over all bidders win (ConfigurationProgram).
-//   2. Bidder i keeps the part  prod_{j != i} V_j / prod_{j != i} V_j'  of what it won, with V the values of these
-//      configurations and V' those of the best ones if i were not there. What it doesn't keep is its hidden payment.
+//   2. Bidder i keeps the part  prod_{j != i} V_j / prod_{j != i} V_j'  of the GPUs that it won, with V the values of
+//   these
+//      configurations and V' the values of the best ones if i were not there. The rest is its hidden payment.
 
 #include <cstddef>
 #include <cstdint>

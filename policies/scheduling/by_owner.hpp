@@ -2,7 +2,7 @@
 // ByOwner has the jobs of each owner of servers scheduled by a policy of their own. The owners are the virtual clusters
 // that have servers, and the rest of the cluster, which all other virtual clusters share. Jobs of two owners never
 // compete for a GPU, so what one owner's jobs get must not depend on another's load. With an instance for each, no
-// state of a policy can make it so: neither the phase of its rounds, nor what it has drawn, nor the jobs that it
+// state of a policy can make it so: neither the phase of its rounds, nor its random draws, nor the jobs that it
 // counts.
 //
 // An instance decides when something happens that concerns it: a job of its owner is queued or leaves, a GPU of its

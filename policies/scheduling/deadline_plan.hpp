@@ -2,7 +2,7 @@
 // Plans jobs of one GPU on machines, one after the other on each, so that the fewest are late, and of such plans the
 // sum of the completion times is least. Branch and bound over the plans in order of their starts: the machine that is
 // free first gets any of the jobs that are left, or no job any more. The bound of a node is what its jobs cost so far,
-// and of each job that is left what it would cost if it came next on the best machine. It is the search of Hydra (Yang
+// and of each job that is left its cost if it came next on the best machine. It is the search of Hydra (Yang
 // et al., IEEE Transactions on Computers 72, 2023); order of branches, bound and limit are this project's.
 
 #include <cstddef>

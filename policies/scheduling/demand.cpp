@@ -83,7 +83,7 @@ std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<c
   for (bool has_bound = true; std::exchange(has_bound, false);) {
     for (auto at = claims.begin(); at != claims.end() && left > 0; ++at) {
       const std::int64_t quota = fixed_quota(cluster, at->first);
-      // Its part of what is left is min(1, left / wanted) of what it wants.
+      // Its part of what is left is min(1, left / wanted) of the GPUs that it wants.
       if (quota >= at->second.wanted || quota * wanted >= left * at->second.wanted) continue;
       add(std::move(at->second.jobs), quota, static_cast<int>(quota));
       left -= quota;

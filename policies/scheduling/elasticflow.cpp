@@ -108,7 +108,8 @@ class ElasticFlow final : public ElasticPolicy {
       return;
     }
     order_.erase(order_.begin() + index);
-    division.refused.emplace_back(i, "refused: no division of the GPUs meets its deadline and those of admitted jobs");
+    division.refused.emplace_back(
+        i, "refused: no division of the GPUs meets its deadline and the deadlines of admitted jobs");
   }
 
   /// Places for the plans of the jobs that meet their deadlines.
@@ -169,7 +170,7 @@ class ElasticFlow final : public ElasticPolicy {
     GpuPlan plan{0};
     double gpu_s = 0;     ///< of the plan
     double per_work = 0;  ///< the least GPU time for a unit of work
-    double bound = 0;     ///< of the GPU time more for each GPU more: what it is at least
+    double bound = 0;     ///< the least GPU time more for each GPU more
   };
 
   [[nodiscard]] std::vector<Open> open_jobs(std::span<const ElasticJob> jobs, const Division& division) {
@@ -198,7 +199,7 @@ class ElasticFlow final : public ElasticPolicy {
 
   /// The least GPU time more for each GPU more that any plan can take that begins with the next size, but for rounding.
   [[nodiscard]] double least_extra(const ElasticJob& job, const Open& own) const {
-    constexpr double kPlanRounding = 1e-6;  // far above that of plans
+    constexpr double kPlanRounding = 1e-6;  // far above the rounding of plans
     const double speed = job.speed_on(own.next), takes = job.left_s / speed;
     const double first = std::min({GpuPlan::sum_changes(free_, own.plan), deadline_of(job, now_), takes});
     const double gpu_s = first * own.next + std::max(0.0, job.left_s - first * speed) * own.per_work;
@@ -243,7 +244,7 @@ class ElasticFlow final : public ElasticPolicy {
   }
 
   /// The plan of a job that has so many GPUs until the GPUs that it can use change, which are those that are free and
-  /// those of its plan up to now, and after that the fewest with which it is done in time. False if it isn't.
+  /// the GPUs of its plan up to now, and after that the fewest with which it is done in time. False if it isn't.
   [[nodiscard]] bool grown_plan(const ElasticJob& job, const GpuPlan& own, int gpus, GpuPlan& plan) {
     const double deadline = deadline_of(job, now_);
     const double end = std::min(GpuPlan::sum_changes(free_, own), deadline);

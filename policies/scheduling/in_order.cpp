@@ -61,7 +61,7 @@ void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
 }
 
 void InOrder::hold_back_behind(const ClusterView& cluster, SchedulingActions& actions, JobId refused) {
-  const auto is_isolated = [&](std::int32_t vc) {  // its jobs and those of others don't hold back each other
+  const auto is_isolated = [&](std::int32_t vc) {  // its jobs and jobs of others don't hold back each other
     return cluster.quota_left(vc) != INT_MAX;
   };
   const std::int32_t own = cluster.job(refused).vc;

@@ -45,7 +45,7 @@ class InOrder : public SchedulingPolicy {
   Rules rules_;
   Shapes shapes_;
   Lanes lanes_;
-  std::vector<JobId> running_;  // preemptive only: in order of start, without those of `started_`
+  std::vector<JobId> running_;  // preemptive only: in order of start, without the jobs of `started_`
   std::vector<JobId> started_;  // preemptive only: in this pass
   bool in_pass_ = false;
   bool listens_ = false;            // SchedulingActions::recording()

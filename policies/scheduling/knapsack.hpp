@@ -15,7 +15,7 @@ struct KnapsackItem {
 };
 
 /// The item taken of each group; each group has one of weight 0. Of choices whose values are equal but for rounding
-/// those of earlier items in their group are taken, the last group first. O(items x room), where weights and room are
+/// choices of earlier items in their group are taken, the last group first. O(items x room), where weights and room are
 /// counted in the greatest common divisor of the weights.
 [[nodiscard]] std::vector<std::size_t> best_knapsack(std::span<const std::vector<KnapsackItem>> groups, int room);
 

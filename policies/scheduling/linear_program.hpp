@@ -3,10 +3,10 @@
 // simplex method with an explicit inverse (Dantzig, Orchard-Hays, Mathematical Tables and Other Aids to Computation 8,
 // 1954). It is for programs of some hundred rows; an iteration costs O(rows^2 + entries). Many programs of schedulers
 // start at a vertex where most rows hold with equality, so b is raised by amounts near 1e-10 that differ from row to
-// row; the result is that of the true b at the basis found. Before that each row is multiplied by a power of two, so
+// row; the result belongs to the true b at the basis found. Before that each row is multiplied by a power of two, so
 // that entries far from 1 in one row don't decide which pivots of the others count as 0 (Tomlin, Mathematical
-// Programming Study 4, 1975, on scaling). It uses nothing but sums, products and quotients in a fixed order, and is the
-// same on every machine.
+// Programming Study 4, 1975, on scaling). It uses nothing but sums, products and quotients in a fixed order, so every
+// machine gives equal results.
 
 #include <cstddef>
 #include <span>

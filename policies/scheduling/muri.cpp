@@ -1,6 +1,6 @@
 // Muri (Zhao et al., SIGCOMM 2022, sections 4 and 5) groups jobs that keep different resources busy, so that one reads
 // while another computes. It orders jobs by what they have left (Muri-S, srsf) or have had (Muri-L, las), and takes so
-// many of the first as would fill the cluster with `scheduling.sharing.most` jobs on each GPU. Among those of as many
+// many of the first as would fill the cluster with `scheduling.sharing.most` jobs on each GPU. Among jobs of as many
 // GPUs it matches jobs, then the groups that came of it, so that the sum of their efficiencies is largest (maximum
 // weight matching). The efficiency of a group is the part of the time for which its resources are busy, which is the
 // sum of its jobs' speeds over the number of resources.

@@ -22,7 +22,7 @@ class NodeSpace {
     /// The end of the first interval after which others of the servers are free; nothing if there is none.
     std::optional<Time> later{};
   };
-  /// Those of `servers` that no plan holds in an interval that ends after `from` and begins at `to` or before.
+  /// The servers of `servers` that no plan holds in an interval that ends after `from` and begins at `to` or before.
   [[nodiscard]] Usable usable(const ServerSet& servers, Time from, Time to) const;
   /// True if a plan holds any of these servers in [from, to).
   [[nodiscard]] bool is_held(const ServerSet& servers, Time from, Time to) const;

@@ -2,7 +2,7 @@
 // number of GPUs in order of submission, and then one GPU after the other to the job whose time left falls most by it,
 // the first of several, as long as any falls.
 //
-// Here a job that can't use every number of GPUs takes the next larger number that it can, and what it saves counts for
+// Here a job that can't use every number of GPUs takes the next larger number that it can, and its gain counts for
 // each GPU of the step.
 
 #include "policies/registry.hpp"

@@ -6,7 +6,7 @@
 //     sum_j x_ij + sum_{p with i} sum_j x_pj <= 1     sum_i s_i x_ij + sum_p s_p x_pj <= C_j
 //     T_i(x) = sum_j T_ij x_ij + sum_{p with i} sum_j T_ipj x_pj
 //
-// A quota counts the GPUs of each job, and so those of a pair once for each of its jobs in the virtual cluster:
+// A quota counts the GPUs of each job, and so the GPUs of a pair once for each of its jobs in the virtual cluster:
 //
 //     sum_j (sum_{i in v} s_i x_ij + sum_p s_p |p and v| x_pj) <= quota of v
 //
@@ -15,7 +15,7 @@
 //     sum_i s_i m_i x_ij + sum_p s_p (sum_{i in p} m_i) x_pj <= M_j
 //
 // Pairs couple the jobs, so the whole program goes to LinearProgram. A pair whose jobs together do no more work than
-// one of them alone, relative to their rates, is not worth a column: taking turns does the same.
+// one of them alone, relative to their rates, is not worth a column: taking turns is as good.
 
 #include "policies/scheduling/type_allocation.hpp"
 
@@ -31,7 +31,7 @@ namespace contend {
 
 /// Objectives of policies with pairs; type_allocation.hpp has them without.
 [[nodiscard]] TimeShares packed_max_min_shares(const TypedCluster& cluster);
-/// Water filling: levels rise as `weigh` says (ShareProgram::water_fill), those of jobs that can't rise any more are
+/// Water filling: levels rise as `weigh` says (ShareProgram::water_fill), levels of jobs that can't rise any more are
 /// frozen, and the others go on. `value` is the least level of a job that some type can run.
 [[nodiscard]] TimeShares packed_water_fill(const TypedCluster& cluster, const ShareProgram::Weigh& weigh,
                                            std::vector<double>& levels);

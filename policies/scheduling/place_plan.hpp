@@ -115,7 +115,7 @@ class PlannedView final : public ClusterView {
   void show(Time from, Time to, const ServerRange& range);
   /// Of these, shows no more than this place from now on.
   void show_only(std::span<const GpuId> place);
-  /// Of these, shows no more than those of these servers from now on. The set must live as long as it is shown.
+  /// Shows no more than the GPUs of these servers from now on. The set must live as long as it is shown.
   void show_only(const ServerSet& servers) { only_servers_ = &servers; }
   /// Shows what running jobs leave, whatever places are kept, from now on.
   void ignore_kept() { ignores_kept_ = true; }
@@ -142,7 +142,7 @@ class PlannedView final : public ClusterView {
   bool is_now_ = false;                          // `from_` is the present
   std::optional<std::map<ServerId, int>> only_;  // so many GPUs of these servers
   std::set<GpuId> only_gpus_;                    // these, where the server is planned by GPU
-  const ServerSet* only_servers_ = nullptr;      // if there is one, those of these servers
+  const ServerSet* only_servers_ = nullptr;      // if there is one, GPUs of these servers
   bool ignores_kept_ = false;
   mutable std::vector<ServerAmounts> cached_;  // by server; valid where the stamp is the present one
   mutable std::vector<std::uint32_t> stamps_;

@@ -201,7 +201,7 @@ void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) con
         const double need = static_cast<double>(HostRoom::of_rank(views[i]).*resource) * views[i].gpus;
         hosts.parts.push_back(may_run ? need / there : 0);
       }
-      const double gpus_of_jobs = typed.capacity[t] * (packs_ ? 2 : 1);  // those of a pair count for each of its jobs
+      const double gpus_of_jobs = typed.capacity[t] * (packs_ ? 2 : 1);  // GPUs of a pair count for each of its jobs
       if (could_be_short(hosts, typed.jobs, gpus_of_jobs)) typed.hosts.push_back(std::move(hosts));
     }
   }

@@ -63,7 +63,7 @@ class RoundPolicy : public SchedulingPolicy {
   [[nodiscard]] Time slice(int) const override { return round_; }
 
  protected:
-  /// The shares for these jobs, all or those of a virtual cluster whose quota limits them. `view` is what they were
+  /// The shares for these jobs, all or the jobs of a virtual cluster whose quota limits them. `view` is what they were
   /// made of.
   [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster, const ClusterView& view) = 0;
 

@@ -83,7 +83,7 @@ class ServerRooms {
   std::vector<bool> is_touched_;
   std::set<std::pair<Time, std::uint32_t>> reorderings_;  // when GPUs of a server pass each other
   std::vector<Time> reorders_at_;                         // by server
-  std::vector<Stand> gpus_;                               // scratch: those of a server, from the back
+  std::vector<Stand> gpus_;                               // scratch: the GPUs of a server, from the back
   std::vector<MovingRank> ranks_;                         // scratch
 };
 

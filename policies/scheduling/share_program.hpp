@@ -4,7 +4,7 @@
 //
 //     x >= 0,    sum_j x_ij <= 1,    sum_i s_i x_ij <= C_j,    sum_i m_ih x_ij <= 1
 //
-// with s_i the GPUs of the job, C_j those of the type, and m_ih the part that the job needs of the CPUs or the host
+// with s_i the GPUs of the job, C_j the GPUs of the type, and m_ih the part that the job needs of the CPUs or the host
 // memory h of the servers of type j. With rates a_ij the job gets to the level sum_j a_ij x_ij.
 //
 //   max_level   the largest t for which all jobs get to base_i + slope_i t
@@ -35,7 +35,7 @@ struct TimeShares {
   std::vector<double> x;          ///< [job x types + type]
   double value = 0;               ///< t, or the sum
   std::vector<double> pairs{};    ///< [pair x types + type], where jobs may share GPUs (packed_shares.hpp)
-  std::vector<double> prices;     ///< by type: dual values of its capacity, and then those of the hosts
+  std::vector<double> prices;     ///< by type: dual values of its capacity, and then of the hosts
   bool misses_deadlines = false;  ///< not all jobs can have the time that their deadlines need
   bool feasible = true;           ///< false: the bases can't be reached; then nothing else has a meaning
 };
@@ -71,8 +71,8 @@ class ShareProgram {
   /// Says how fast the levels of the jobs rise while some of them are frozen, which are 0 in `open`: it sets `slope`,
   /// which is 0 before, for open jobs.
   using Weigh = std::function<void(std::span<const char> open, std::span<double> slope)>;
-  /// The same where slopes change as jobs are frozen, e.g. because those of a group share its weight. Levels are in the
-  /// units of the rates. It ends where no open job has a slope.
+  /// Water filling where slopes change as jobs are frozen, e.g. because jobs of a group share its weight. Levels are in
+  /// the units of the rates. It ends where no open job has a slope.
   [[nodiscard]] TimeShares water_fill(const Weigh& weigh, std::vector<double>& levels) const;
 
  private:

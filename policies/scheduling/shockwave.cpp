@@ -71,7 +71,7 @@ double log_between(double share) {
 /// What is known of a job whose batch changes.
 struct Outlook {
   double left_s = 0;   ///< that it still needs at its own speed
-  double total_s = 0;  ///< that and what it has had for the progress that counts
+  double total_s = 0;  ///< that, and the time that it has had for the progress that counts
   double done = 0;     ///< part of its training
   double pace_s = 0;   ///< seconds for all of the training at its mean speed so far
 };

@@ -8,7 +8,7 @@
 // (policies/scheduling/configurations.hpp). G_jc is the speed of the job there, the goodput of a job with
 // workload.goodput, over its smallest one anywhere. Configurations other than the present one count r_j G_jc with r_j =
 // max(age_j - restarts_j S, 0) / (age_j + S), S being `restart_s`, or 1 while the job is younger than S. A job whose
-// restart is not over keeps what it has.
+// restart is not over keeps its GPUs.
 //
 // The released code learns speeds while jobs run and lets a job at most double its GPUs; here speeds are known from the
 // start, and nothing limits growth.

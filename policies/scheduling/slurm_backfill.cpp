@@ -2,7 +2,7 @@
 // first jobs of the queue, until one of them doesn't fit; that one blocks its partition and the servers of it. The
 // backfill scheduler (src/plugins/sched/backfill/backfill.c, _attempt_backfill) goes through the queue in passes of its
 // own. It starts what fits now and plans the other jobs, each on whole servers. Plans last for one pass. The order is
-// that of priority/multifactor (multifactor.hpp). Partitions, and accounts, are virtual clusters.
+// the order of priority/multifactor (multifactor.hpp). Partitions, and accounts, are virtual clusters.
 
 #include "policies/scheduling/slurm_backfill.hpp"
 

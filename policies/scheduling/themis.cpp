@@ -12,8 +12,8 @@
 // type, scaled down if they add up to more than 1, with m the jobs that wait or run now. The paper takes the GPUs to
 // stay until the end of the job, so that one without any has an infinite rho, however long it has waited.
 //
-// A job keeps part of what it won. Where it can't have that number of GPUs, it gets the next smaller or larger that it
-// can, drawn so that it has the right number in the mean; a gang of fixed size all or nothing.
+// A job keeps part of the GPUs that it won. Where it can't have that number of GPUs, it gets the next smaller or larger
+// that it can, drawn so that it has the right number in the mean; a gang of fixed size all or nothing.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/auction.hpp"

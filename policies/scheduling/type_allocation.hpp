@@ -72,7 +72,7 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 /// has alone. When a job can't rise any more, the others of its entity have its part. The value is the smallest level.
 [[nodiscard]] TimeShares hierarchical_shares(const TypedCluster& cluster, Entities entities,
                                              const std::function<double(std::int32_t entity)>& weight, bool first_come);
-/// How fast the levels rise there; it refers to `cluster`. Levels are those of jobs of equal weights, as those of
+/// How fast the levels rise there; it refers to `cluster`. Levels are levels of jobs of equal weights, as the levels of
 /// with_equal_weights().
 [[nodiscard]] ShareProgram::Weigh entity_weights(const TypedCluster& cluster, Entities entities,
                                                  std::function<double(std::int32_t entity)> weight, bool first_come);
@@ -93,7 +93,7 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 
 /// Equal parts of the cluster on types that can run the job: x_ij = C_j / (m s_i), or, unless `of_gpus`, C_j / m, which
 /// is the stand-in of Shockwave's released code for Gandiva_fair (Chaudhary et al., EuroSys 2020) and gives gangs more
-/// than there is. Scaled down as those of equal_share_rates().
+/// than there is. Scaled down as the shares of equal_share_rates().
 [[nodiscard]] TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus);
 
 /// Jobs trade GPU time of these shares (Chaudhary et al., EuroSys 2020, section 3.4). For each two types the job that

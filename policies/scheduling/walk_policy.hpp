@@ -23,7 +23,7 @@ struct WalkJob {
   std::uint32_t walk = 0;  ///< index of its walk
   bool running = false;
   bool is_new = true;    ///< the job arrived after the last pass
-  bool demotes = false;  ///< `due` is that of a demotion, not of a promotion
+  bool demotes = false;  ///< `due` is the time of a demotion, not of a promotion
   MovingRank at;         ///< its place in the walk, while it runs
   JobView view;          ///< the view of the job when it last began to wait
   Time since{};          ///< start of its current run
@@ -44,11 +44,11 @@ struct WalkJob {
 
 /// Each pool (demand.hpp) has a walk of its own.
 ///
-/// The placement policy may refuse a job for which the walk has room, because the free GPUs and those of the jobs that
-/// the walk would stop are scattered. Then the job takes the place of other running jobs behind it, if the placement
-/// policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk leaves out
-/// this job and others of its shape until other jobs have given way, or until the next pass. ServerRooms rules out most
-/// such jobs before the placement policy is asked.
+/// The placement policy may refuse a job for which the walk has room, because the free GPUs and the GPUs of the jobs
+/// that the walk would stop are scattered. Then the job takes the place of other running jobs behind it, if the
+/// placement policy finds one (SchedulingActions::start_preempting). If not, no job is preempted for it, and the walk
+/// leaves out this job and others of its shape until other jobs have given way, or until the next pass. ServerRooms
+/// rules out most such jobs before the placement policy is asked.
 ///
 /// A policy that migrates jobs does otherwise, as released simulators do: where jobs wait, the placement policy decides
 /// about each job of the order, on a cluster with the jobs in front of it alone.
@@ -91,7 +91,7 @@ class WalkPolicy : public SchedulingPolicy {
   /// way.
   [[nodiscard]] std::optional<PolicyKey> first_that_may_stop();
   [[nodiscard]] Time now() const { return now_; }
-  /// Returns the number of the current pass, from 1; between passes, that of the next one.
+  /// Returns the number of the current pass, from 1; between passes, the number of the next one.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
   [[nodiscard]] WalkJob& job(JobId id) { return *by_id_[id.index()]; }
   /// The job if it waits or runs, else nullptr.

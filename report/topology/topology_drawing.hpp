@@ -14,8 +14,8 @@ namespace contend {
 [[nodiscard]] std::string topology_dot(const Topology& topology);
 
 /// An SVG drawing of the fabric and, if a server has more than one GPU, of the inside of server 0. Large topologies are
-/// folded. `dimensions` are those of a torus, whose switches are in server order; if empty, the drawing has layers by
-/// tier, or a circle if all switches are in one tier.
+/// folded. `dimensions` are the sides of a torus, whose switches are in server order; if empty, the drawing has layers
+/// by tier, or a circle if all switches are in one tier.
 [[nodiscard]] std::string topology_svg(const Topology& topology, std::span<const std::size_t> dimensions = {});
 
 }  // namespace contend
