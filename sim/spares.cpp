@@ -139,8 +139,20 @@ void Spares::on_repaired(std::uint32_t server) {
   if (--servers_[server].broken > 0) return;
   if (!servers_[server].works()) return settle(server);
   count(server, 1);
-  if (working_ > wanted_ && servers_[server].role == Role::active)
+  if (working_ > wanted_ && !call_back() && servers_[server].role == Role::active)
     vacate(stand_in_for(server));  // another one has taken its place
+}
+
+/// Has a spare that is on its way to a place become one that is warming, if its place is taken. Of several the last.
+bool Spares::call_back() {
+  for (std::uint32_t server = static_cast<std::uint32_t>(servers_.size()); server-- > 0;) {
+    if (servers_[server].role != Role::starting || !servers_[server].works() || missing_like(server) >= 0) continue;
+    count(server, -1);
+    servers_[server].role = Role::warming;  // its start is on the list
+    warming_.insert(server);
+    return true;
+  }
+  return false;
 }
 
 void Spares::replace_failed() {

@@ -46,6 +46,7 @@ class Spares {
   [[nodiscard]] std::int64_t& missing_like(std::uint32_t server);
   [[nodiscard]] std::uint32_t best_of(const std::set<std::uint32_t>& pool);
   [[nodiscard]] std::uint32_t stand_in_for(std::uint32_t server);
+  [[nodiscard]] bool call_back();
   void vacate(std::uint32_t server);
   void stay_in_service(std::uint32_t server);
   void keep(std::uint32_t server, Role role);

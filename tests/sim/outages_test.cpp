@@ -232,6 +232,15 @@ TEST_CASE("a spare takes the place of a server that fails, at once or after a wh
   CHECK(result.jobs[1].start.ns() == 23);  // server 0 has become the spare
   CHECK(result.gpus[0].down.ns() == result.end.ns() - 10);
   CHECK(result.gpus[2].down.ns() == 13);
+  // Back at 12, before the spare has started, the server keeps its place, and the spare is one again at 13.
+  one.failures.outages = {outage(10, 12, 0, 1)};
+  result = one.run();
+  CHECK(result.jobs[0].finish.ns() == 22);
+  CHECK(result.gpus[0].down.ns() == 2);
+  CHECK(result.gpus[2].down.ns() == result.end.ns());
+  one.failures.outages.push_back(outage(12, 30, 1, 2));  // for which it comes at 13
+  result = one.run();
+  CHECK(result.gpus[2].down.ns() == 13);
   // The spare fails first, so there is none until it is back.
   one.failures.spare_delay = Time{};
   one.failures.outages = {outage(10, 17, 0, 1), outage(5, 14, 2, 3)};
