@@ -44,7 +44,7 @@ double none_above(int flows, int links, int most) {
 
 FlowCollisions flow_collisions(int flows, int links) {
   CONTEND_CHECK(1 <= flows && flows <= kMostFlows && 1 <= links && links <= kMostLinks, "few flows on few links");
-  constexpr double kCertain = 1 - 1e-15;
+  constexpr double kCertain = 1 - 1e-12;  // the steps are a thousand, each of which rounds
   FlowCollisions result;
   result.at_most.assign(static_cast<std::size_t>(flows) + 1, 1.0);
   result.at_most[0] = 0;

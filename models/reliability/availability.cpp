@@ -2,28 +2,38 @@
 
 #include "sim/check.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 namespace contend {
-namespace {
 
-/// C(a - c, b - c) / C(a, b) = b (b-1) ... (b-c+1) / (a (a-1) ... (a-c+1)), for c <= b <= a.
-double choose_ratio(int a, int b, int c) {
-  double ratio = 1;
-  for (int i = 0; i < c; ++i) ratio *= static_cast<double>(b - i) / static_cast<double>(a - i);
-  return ratio;
-}
-
-}  // namespace
-
+/// Group by group instead of the source's alternating sum, whose terms are larger than their sum by many orders where
+/// many machines fail. survive[r]: that no group loses all when r machines of the groups so far fail. Of r machines of
+/// n that fail, i are in the last group of m with probability C(m, i) C(n - m, r - i) / C(n, r).
 double recovery_probability(int machines, int copies, int lost) {
-  CONTEND_CHECK(copies >= 1 && machines >= copies && machines % copies == 0 && lost >= 0 && lost <= machines,
+  CONTEND_CHECK(copies >= 1 && copies <= kMostCopies && machines >= copies && machines % copies == 0 && lost >= 0 &&
+                    lost <= machines,
                 "groups of copies divide the machines");
   const int groups = machines / copies;
-  double lost_group = 0, choices = 1;  // choices = C(groups, j)
-  for (int j = 1; j <= groups && j * copies <= lost; ++j) {
-    choices *= static_cast<double>(groups - j + 1) / j;
-    lost_group += (j % 2 == 1 ? 1 : -1) * choices * choose_ratio(machines, lost, j * copies);
+  std::vector<double> survive(static_cast<std::size_t>(lost) + 1, 0.0), next(survive.size());
+  survive[0] = 1;
+  for (int group = 1; group <= groups; ++group) {
+    const int n = group * copies, others = n - copies;
+    double least = 1;  // the probability that the fewest possible are in the last group
+    for (int r = 0; r <= lost; ++r) {
+      const int fewest = std::max(0, r - others);
+      double weight = least, sum = 0;
+      for (int i = fewest; i < copies && i <= r; ++i) {
+        sum += weight * survive[static_cast<std::size_t>(r - i)];
+        weight *= static_cast<double>(copies - i) * (r - i) / ((i + 1.0) * (others - r + i + 1.0));
+      }
+      next[static_cast<std::size_t>(r)] = r > n ? 0 : sum;
+      least *= r < others ? static_cast<double>(others - r) / (n - r) : (r + 1.0) / (r + 1.0 - others);
+    }
+    survive.swap(next);
   }
-  return 1 - lost_group;
+  return survive.back();
 }
 
 double spares_short_probability(int needed, int spares, double failure_rate, double repair_rate) {

@@ -6,8 +6,10 @@ namespace contend {
 
 /// The probability that all checkpoints can be restored from the memory of other machines when `lost` of `machines`
 /// fail at once, each set of them equally likely, if groups of `copies` machines hold copies of one another's: no
-/// group may lose all. `copies` divides `machines`, and lost <= machines. Source: Gemini, SOSP 2023, section 4:
-/// 1 - sum over j >= 1 of (-1)^(j+1) C(N/m, j) C(N - jm, k - jm) / C(N, k).
+/// group may lose all. `copies`, at most kMostCopies, divides `machines`, and lost <= machines. Source: Gemini, SOSP
+/// 2023, section 4: 1 - sum over j >= 1 of (-1)^(j+1) C(N/m, j) C(N - jm, k - jm) / C(N, k). Takes the time of machines
+/// x lost steps.
+inline constexpr int kMostCopies = 16;
 [[nodiscard]] double recovery_probability(int machines, int copies, int lost);
 
 /// The probability that fewer than `needed` >= 1 servers are up, if `needed` work and fail at `failure_rate` each,
