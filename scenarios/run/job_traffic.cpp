@@ -46,7 +46,7 @@ std::vector<double> sent_per_second(const ClusterSetup& cluster, const NetworkSe
     if (job.duration || job.graph >= workload.graphs.size()) continue;
     const auto [rate, is_new] = known.try_emplace(job.graph);
     const IterationGraph& graph = workload.graphs[job.graph];
-    const int per_server = std::min(cluster.gpus_per_server, (graph.ranks() + 1) / 2);
+    const int per_server = std::clamp(graph.ranks() / 2, 1, cluster.gpus_per_server);  // on two servers or more
     if (is_new) rate->second = rate_of(graph, per_server, most);
     rates[j] = rate->second;
   }

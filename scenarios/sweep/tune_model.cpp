@@ -14,7 +14,6 @@ namespace contend {
 namespace {
 
 constexpr double kLikeness = 0.05;  // weight of the sum in ParEGO's scalar (Knowles 2006, equation 2)
-constexpr std::size_t kAlwaysFitted = 30;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
@@ -66,8 +65,7 @@ TuneModel::Belief TuneModel::believed(const std::vector<TuneRun>& runs, TuneScor
   std::vector<GaussianProcess::Point> places;
   for (const TuneRun& each : runs) places.push_back(place(each));
   Fitted& fitted = fitted_[slot];
-  if (runs.size() <= kAlwaysFitted || runs.size() * 10 >= fitted.runs * 11)
-    fitted = {likely_kernel(places, scores.scores, key_of_), runs.size()};
+  if (fits_again(runs.size(), fitted.runs)) fitted = {likely_kernel(places, scores.scores, key_of_), runs.size()};
   GaussianProcess process{places, scores.scores, key_of_, fitted.kernel};
   return {this, std::move(places), std::move(scores), fitted.kernel, std::move(process)};
 }

@@ -21,6 +21,13 @@ struct TuneValues {
   std::vector<TuneFigure> bounds;      ///< of the metric of each bound
 };
 
+/// True if a kernel that was fitted to so many runs is fitted again to these: always to the first few, and beyond them
+/// when there are a tenth more.
+[[nodiscard]] constexpr bool fits_again(std::size_t runs, std::size_t fitted) {
+  constexpr std::size_t kAlwaysFitted = 30;
+  return runs <= kAlwaysFitted || runs * 10 >= fitted * 11;
+}
+
 /// Proposes runs. A goal and the metric of a bound have a Gaussian process each, over the scores of runs (TuneScores).
 /// The seed is a key of this process like those of the space, whose values are words: how much runs of one seed say of
 /// another is learnt as how much a key matters is (like Swersky, Snoek and Adams, "Multi-task Bayesian optimization",
@@ -60,8 +67,7 @@ class TuneModel {
   const TuneOptions& options_;
   std::size_t seeds_;
   std::vector<std::size_t> key_of_;  ///< by coordinate of place()
-  /// The last kernel of the goal and of each bound, and the number of runs that it was fitted to: beyond the first
-  /// few it is fitted again only when there are a tenth more.
+  /// The last kernel of the goal and of each bound, and the number of runs that it was fitted to (fits_again()).
   struct Fitted {
     GaussianKernel kernel;
     std::size_t runs = 0;

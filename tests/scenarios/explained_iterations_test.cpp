@@ -85,6 +85,7 @@ TEST_CASE("a job that is alone spends its iterations as the study of its entry s
           const StudyMessage &one = found.phases[phase].messages[i], &other = expected.phases[phase].messages[i];
           CHECK(one.name == other.name);
           CHECK(one.sent_bytes == other.sent_bytes);
+          CHECK(one.transfer.to_seconds() == near(other.transfer.to_seconds(), 0.01));
           CHECK(one.exposed_s == near_absolute(other.exposed_s, 0.01 * sum_of(expected)));
           exposed += one.exposed_s * found.phases[phase].share;
         }

@@ -72,6 +72,18 @@ TEST_CASE("experts: an uneven load makes exchange, computing and memory larger")
   CHECK(zipf > 1.5 * even.shares.at(0).expert.to_seconds());
 }
 
+TEST_CASE("experts: an update moves the elements of the dense part and of the rank's own experts") {
+  const ParallelJob job = experts_of("expert: 16, offload: {optimizer: host, link: 1GB/s, memory: 100GB/s}",
+                                     ", recompute: full, optimizer: adam");
+  double dense = 0, experts = 0;
+  for (const ModelUnit& unit : job.iteration.units.at(0)) {
+    dense += static_cast<double>(unit.dense_elements);
+    experts += static_cast<double>(unit.expert_elements);
+  }
+  CHECK(experts > 0);
+  CHECK(job.iteration.update.at(0).to_seconds() == near(2 * (dense + experts) / 1e9, 1e-6));
+}
+
 TEST_CASE("experts: the load may come from a file of counts") {
   const std::string path = "expert_counts_of_test.csv";
   {

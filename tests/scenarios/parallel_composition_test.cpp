@@ -423,6 +423,11 @@ TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
        "training.m.fusion: the schedule dualpipe runs two passes as one");
 }
 
+TEST_CASE("ranks with equal weights that lie unevenly on servers exchange over all of them") {
+  const ParallelJob job = composed_job("model: gpt-3-2.7b, sequence: 2048, fusion: ddp, parallel: {tensor: 2}", 12);
+  CHECK(job.iteration.planned_per_server == 6);  // four ranks on one server and two on another
+}
+
 TEST_CASE("offloading that makes no sense is refused") {
   const auto said = [](const std::string& offload, const std::string& expected) {
     const std::string refusal =

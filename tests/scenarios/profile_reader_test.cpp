@@ -136,15 +136,17 @@ TEST_CASE("what is wrong with a sample is said with its place") {
 }
 
 TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
-  const auto text = [](int kernel) {
+  const auto text = [](int kernel, int pad = 0) {
     return kHead + fmt::format(
                        "operators:\n  - op: convolution\n    type: fp32\n    dimensions: [batch, in_channels, height, "
                        "width, out_channels, kernel_height, kernel_width, stride, pad_height, pad_width]\n"
-                       "    samples: [[1, 3, 8, 8, 4, {}, 1, 1, 0, 0, 1e-5, 0, 1]]\nskipped: []\n",
-                       kernel);
+                       "    samples: [[1, 3, 8, 8, 4, {}, 1, 1, {}, 0, 1e-5, 0, 1]]\nskipped: []\n",
+                       kernel, pad);
   };
   CHECK(profile_complaints(text(8)).empty());
   CHECK(contains(profile_complaints(text(9)), "the kernel is larger than the padded input"));
+  CHECK(profile_complaints(text(10, 1)).empty());  // 8 and one on both sides
+  CHECK(contains(profile_complaints(text(11, 1)), "the kernel is larger than the padded input"));
 }
 
 TEST_CASE("a table may say how much each feature of a shape matters") {
