@@ -10,6 +10,7 @@
 #include "cli/program_text.hpp"
 #include "cli/version.hpp"
 #include "policies/plugin.hpp"
+#include "sim/ask_policy.hpp"
 #include "sim/error.hpp"
 #include "sim/policy_failure.hpp"
 #include "text/atomic_file.hpp"
@@ -26,9 +27,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace contend {
 namespace {
@@ -114,6 +117,9 @@ int dispatch(const std::vector<std::string>& words, const std::vector<std::strin
   } catch (const InputError& error) {
     if (command.print_wrong_input != nullptr) command.print_wrong_input(arguments, error);
     throw;
+  } catch (const UsageError& error) {
+    if (command.print_wrong_input != nullptr) command.print_wrong_input(arguments, InputError{error.what()});
+    throw;
   }
 }
 
@@ -146,15 +152,50 @@ namespace {
 
 std::atomic<bool> g_in_verb{false};
 
+/// Ends the program as the failure of the policy that this thread asks. Safe in a handler of signals.
+[[noreturn]] void end_by_policy(std::string_view how) {
+  const AskedPolicy by = asked_policy.kind.empty() ? AskedPolicy{"some", "?"} : asked_policy;
+  for (const std::string_view part :
+       {std::string_view{"contend: "}, by.kind, std::string_view{" policy `"}, std::string_view{by.name},
+        std::string_view{"` "}, how, std::string_view{", which ends the program: the results of the run are lost\n"}})
+    static_cast<void>(!::write(STDERR_FILENO, part.data(), part.size()));
+  std::_Exit(kExitPolicy);
+}
+
+constexpr std::pair<int, std::string_view> kCrashes[] = {{SIGSEGV, "used a bad address (SIGSEGV)"},
+                                                         {SIGBUS, "used a bad address (SIGBUS)"},
+                                                         {SIGFPE, "divided by zero (SIGFPE)"},
+                                                         {SIGILL, "came to a bad instruction (SIGILL)"},
+                                                         {SIGABRT, "called abort()"}};
+struct sigaction g_before_crash[std::size(kCrashes)];  // NOLINT: a handler can only reach globals
+
+/// A policy that crashes ends the program as one that fails. A broken invariant of the program aborts after its message
+/// (sim/check.hpp); scripts know it by the documented exit code. Other crashes are left to who had the signal before.
+extern "C" void end_after_crash(int signal) {
+  for (std::size_t i = 0; i < std::size(kCrashes); ++i) {
+    if (kCrashes[i].first != signal) continue;
+    if (!asked_policy.kind.empty()) end_by_policy(kCrashes[i].second);
+    if (signal == SIGABRT) std::_Exit(kExitInternal);
+    sigaction(signal, &g_before_crash[i], nullptr);  // what crashed does so again
+  }
+}
+
+void watch_crashes() {
+  for (std::size_t i = 0; i < std::size(kCrashes); ++i) {
+    struct sigaction action {};
+    action.sa_handler = end_after_crash;
+    sigemptyset(&action.sa_mask);
+    sigaction(kCrashes[i].first, &action, &g_before_crash[i]);
+  }
+}
+
 /// While it lives, nothing of the program calls exit(). A policy of a plugin that does ends the program as one that
 /// fails.
 class ExitWatch {
  public:
   ExitWatch() {
     static const int registered = std::atexit([] {
-      if (!g_in_verb) return;
-      write_message("contend: a policy called exit() in the middle of the run; its results are lost\n");
-      std::_Exit(kExitPolicy);
+      if (g_in_verb) end_by_policy("called exit()");
     });
     static_cast<void>(registered);
     g_in_verb = true;
@@ -203,8 +244,7 @@ int guarded(const std::vector<std::string>& command_line, void (*register_polici
 
 int run_program(int argc, char** argv, void (*register_policies)()) {
   open_standard_streams();
-  // A broken invariant aborts after its message (sim/check.hpp); scripts know it by the documented exit code.
-  std::signal(SIGABRT, [](int) { std::_Exit(kExitInternal); });
+  watch_crashes();
   return guarded({argv, argv + argc}, register_policies);
 }
 

@@ -11,10 +11,24 @@
 
 namespace contend {
 
+/// The policy that this thread is asking; without a kind if there is none. For the message of a program that the policy
+/// itself ends.
+struct AskedPolicy {
+  std::string_view kind;
+  const char* name;
+};
+inline thread_local AskedPolicy asked_policy{};
+
 /// Calls a policy of a kind such as `placement`. An exception of the policy becomes a PolicyError, unless it is an
 /// InputError.
 template <class Policy, class Call>
 decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy& policy, Call&& call) {
+  struct Asking {
+    AskedPolicy before = asked_policy;
+    ~Asking() { asked_policy = before; }
+  };
+  const Asking asking;
+  asked_policy = {kind, name.c_str()};
   try {
     return call(policy);
   } catch (const InputError&) {

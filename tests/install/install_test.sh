@@ -94,6 +94,7 @@ for name in CMakeLists.txt newest_first.cpp my_contend.cpp; do file "$name"; don
 cat >rogue.cpp <<'END'
 #include "policies/plugin.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <vector>
@@ -105,11 +106,16 @@ class Rogue final : public contend::SchedulingPolicy {
   explicit Rogue(std::int64_t deed) : deed_{deed} {}
   contend::PolicyKey key(const contend::JobView& job) const override { return job.submit.ns(); }
   void queued(const contend::JobView& job) override { waiting_.push_back(job.id); }
+  contend::Time next_decision(const contend::ClusterView&) override {
+    return deed_ == 6 && passes_ >= 2 ? contend::Time{} : contend::Time::never();
+  }
   void pass(const contend::ClusterView&, contend::SchedulingActions& actions) override {
     if (++passes_ >= 3) {
       if (deed_ == 0) throw std::runtime_error{"what now"};
       if (deed_ == 1) std::exit(0);
-      if (deed_ == 2) return;
+      if (deed_ == 2 || deed_ == 6) return;
+      if (deed_ == 4) std::raise(SIGSEGV);
+      if (deed_ == 5) std::abort();
       actions.start(contend::JobId{0U});
     }
     std::erase_if(waiting_, [&](contend::JobId job) { return actions.start(job); });
@@ -121,7 +127,7 @@ class Rogue final : public contend::SchedulingPolicy {
   std::vector<contend::JobId> waiting_;
 };
 
-constexpr contend::ParameterInfo kParameters[] = {{"deed", std::int64_t{0}, 0, 3, "throw, exit, do nothing, start twice"}};
+constexpr contend::ParameterInfo kParameters[] = {{"deed", std::int64_t{0}, 0, 6, "throw, exit, do nothing, start twice, crash, abort, ask for ever"}};
 
 void register_rogue() {
   contend::register_policy(contend::PolicyRow<contend::SchedulingPolicy>{
@@ -183,14 +189,19 @@ fails() {
   [[ $code == 6 && $(<"$place/log") == *"$2"* ]] || { cat "$place/log" >&2; fail "deed $1 ends with $code"; }
 }
 fails 0 "scheduling policy \`rogue\` threw an exception: what now; the results end at "
-fails 1 'a policy called exit() in the middle of the run'
+fails 1 "scheduling policy \`rogue\` called exit(), which ends the program: the results of the run are lost"
+fails 4 "scheduling policy \`rogue\` used a bad address (SIGSEGV), which ends the program"
+fails 5 "scheduling policy \`rogue\` called abort(), which ends the program"
+fails 6 "scheduling policy \`rogue\`: asked for a pass that is not later than now"
 fails 2 "because nothing can happen any more: 4 GPUs are free, 1 job waits, first \`c\`"
 fails 3 "scheduling policy \`rogue\`: job \`a\` can't be started at "
-for deed in 0 2 3; do
+for deed in 0 2 3 6; do
   grep -q '"exit_state": "policy failed"' "rogue$deed/manifest.json" || fail "deed $deed leaves no marked results"
   grep -q '^a,' "rogue$deed/jobs.csv" || fail "deed $deed leaves no jobs"
 done
-[[ ! -e rogue1/manifest.json ]] || fail "a policy that exits leaves results"
+for deed in 1 4 5; do
+  [[ ! -e rogue$deed/manifest.json ]] || fail "a policy that ends the program leaves results"
+done
 # refused TEXT WORDS...: the program says so, and its exit code is 3.
 refused() {
   local code=0

@@ -1,6 +1,7 @@
 // What is wrong with a policy ends the run wherever the policy runs: one sentence with kind and name of the policy, and
 // the results until then.
 
+#include "sim/ask_policy.hpp"
 #include "sim/policy_failure.hpp"
 #include "tests/sim/fixed_network.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -23,6 +24,10 @@ class Rogue final : public SchedulingPolicy {
   using Deed = std::function<void(SchedulingActions&)>;
   Rogue(int at, Deed deed, bool starts = true) : at_{at}, starts_{starts}, deed_{std::move(deed)} {}
   [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
+  [[nodiscard]] Time next_decision(const ClusterView&) override {
+    return floods_at_ == passes_ ? Time{} : Time::never();
+  }
+  void flood_after(int pass) { floods_at_ = pass; }
   void queued(const JobView& job) override { waiting_.push_back(job.id); }
   void pass(const ClusterView&, SchedulingActions& actions) override {
     if (++passes_ == at_ && deed_) deed_(actions);
@@ -30,7 +35,7 @@ class Rogue final : public SchedulingPolicy {
   }
 
  private:
-  int at_, passes_ = 0;
+  int at_, passes_ = 0, floods_at_ = -1;
   bool starts_;
   Deed deed_;
   std::vector<JobId> waiting_;
@@ -129,6 +134,26 @@ TEST_CASE("a scheduling policy that starts nothing for ever") {
   CHECK(never.result.jobs[0].state == JobState::queued);
   // A placement that has no room yet is not the fault of a policy that tries.
   CHECK(run_with([](PolicySet& set) { set.scheduling = std::make_unique<Rogue>(0, Rogue::Deed{}); }).reason.empty());
+}
+
+TEST_CASE("a scheduling policy that floods: it asks for passes that are not later than now") {
+  const Ended flooded = run_with([](PolicySet& set) {
+    auto rogue = std::make_unique<Rogue>(0, Rogue::Deed{});
+    rogue->flood_after(2);  // at 5 ns, when B waits
+    set.scheduling = std::move(rogue);
+  });
+  CHECK(flooded.reason == "scheduling policy `rogue`: asked for a pass that is not later than now, 5e-09 s");
+  CHECK(flooded.result.interrupted);
+  CHECK(flooded.result.jobs[0].state == JobState::running);
+  CHECK(flooded.result.jobs[1].state == JobState::queued);
+}
+
+TEST_CASE("while a policy is asked, its thread knows which one") {
+  const Ended asked = run_rogue(1, [](SchedulingActions&) {
+    throw std::runtime_error{std::string{asked_policy.kind} + " " + asked_policy.name};
+  });
+  CHECK(asked.reason == "scheduling policy `rogue` threw an exception: scheduling rogue");
+  CHECK(asked_policy.kind.empty());
 }
 
 TEST_CASE("placement and communication policies that throw are named by kind") {
