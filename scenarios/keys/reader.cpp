@@ -450,7 +450,7 @@ class LayerReader {
     Place place;
     for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
       const std::string_view key = given->key->path;
-      if (path != key && !(path.starts_with(key) && path[key.size()] == '.')) continue;
+      if (path != key && !(path.starts_with(key) && (path[key.size()] == '.' || path[key.size()] == '['))) continue;
       const auto [depth, node] = follow(*given->value, std::string_view{path}.substr(key.size()));
       if (nearest != nullptr && depth <= longest) continue;
       nearest = &*given;

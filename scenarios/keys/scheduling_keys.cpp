@@ -186,21 +186,23 @@ void check_vc_tree(std::span<const NamedVirtualCluster> vcs, const Complain& com
     const NamedVirtualCluster& vc = vcs[v];
     if (!vc.parent.empty() && vc_index(vcs, vc.parent) == vcs.size()) {
       const std::string nearest = nearest_name(vc.parent, names);
-      complain(fmt::format("the parent `{}` of `{}` is not in the list{}", vc.parent, vc.name,
+      complain(vc, ".parent",
+               fmt::format("the parent `{}` of `{}` is not in the list{}", vc.parent, vc.name,
                            nearest.empty() ? fmt::format("; add {{name: {}}}", vc.parent)
                                            : fmt::format("; did you mean \"{}\"?", nearest)));
     }
     if (const std::vector<std::string> circle = circle_above(vcs, v);
         !circle.empty() && !in_circles.contains(vc.name)) {
       in_circles.insert(circle.begin(), circle.end());
-      complain(
-          fmt::format("the parents make a circle ({}); leave out the parent of one of them, which is then below "
-                      "the root",
-                      fmt::join(circle, " below ")));
+      complain(vc, ".parent",
+               fmt::format("the parents make a circle ({}); leave out the parent of one of them, which is then below "
+                           "the root",
+                           fmt::join(circle, " below ")));
     }
     const auto check_weight = [&](std::string_view of, double weight) {
       if (weight == 0)
         complain(
+            vc, vc.weight == weight ? ".weight" : ".users",
             fmt::format("the weight of {} is 0, so that nothing would be its fair share; give it a weight above 0, "
                         "such as 0.01",
                         of));
@@ -209,7 +211,8 @@ void check_vc_tree(std::span<const NamedVirtualCluster> vcs, const Complain& com
     std::set<std::string> users;
     for (const WeightedUser& user : vc.users) {
       check_weight(fmt::format("the user `{}` of `{}`", user.name, vc.name), user.weight);
-      if (!users.insert(user.name).second) complain(fmt::format("`{}` has the user `{}` twice", vc.name, user.name));
+      if (!users.insert(user.name).second)
+        complain(vc, ".users", fmt::format("`{}` has the user `{}` twice", vc.name, user.name));
     }
   }
 }
@@ -224,30 +227,35 @@ bool is_in_tree(std::span<const NamedVirtualCluster> vcs, const NamedVirtualClus
 
 std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {
   std::vector<Complaint> complaints;
-  const auto complain = [&](std::string reason) {
-    complaints.push_back({.key = "cluster.vcs", .reason = std::move(reason)});
+  const auto complain = [&](const NamedVirtualCluster& vc, std::string_view member, std::string reason) {
+    complaints.push_back(
+        {.key = fmt::format("cluster.vcs[{}]{}", &vc - cluster.vcs.data(), member), .reason = std::move(reason)});
   };
   std::set<std::string> names;
   const NamedVirtualCluster* others = nullptr;
   std::int64_t servers = 0;
   for (const NamedVirtualCluster& vc : cluster.vcs) {
-    if (vc.name.empty()) complain("a virtual cluster has no name");
-    if (!names.insert(vc.name).second) complain(fmt::format("there are two virtual clusters `{}`", vc.name));
+    if (vc.name.empty()) complain(vc, ".name", "a virtual cluster has no name");
+    if (!names.insert(vc.name).second)
+      complain(vc, ".name", fmt::format("there are two virtual clusters `{}`", vc.name));
     if (vc.others && others != nullptr)
-      complain(fmt::format("`{}` and `{}` both have `others: true`; one of them can take the other jobs", others->name,
+      complain(vc, ".others",
+               fmt::format("`{}` and `{}` both have `others: true`; one of them can take the other jobs", others->name,
                            vc.name));
     if (vc.others) others = &vc;
     const bool has_neither = !vc.servers && !vc.gpus;
     if ((vc.servers && vc.gpus) || (has_neither && !vc.others && !is_in_tree(cluster.vcs, vc)))
-      complain(fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
-    if (vc.borrow && vc.servers) complain(fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
+      complain(vc, "", fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
+    if (vc.borrow && vc.servers)
+      complain(vc, ".borrow", fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
     if (vc.borrow && has_neither)
-      complain(fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
+      complain(vc, ".borrow", fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
     servers += vc.servers.value_or(0);
   }
   check_vc_tree(cluster.vcs, complain);
   if (servers > cluster.servers)
-    complain(fmt::format("they own {} servers, the cluster has {}", servers, cluster.servers));
+    complaints.push_back({.key = "cluster.vcs",
+                          .reason = fmt::format("they own {} servers, the cluster has {}", servers, cluster.servers)});
   return complaints;
 }
 

@@ -64,11 +64,12 @@ std::vector<Complaint> types_complaints(const ClusterSetup& cluster, const Polic
   std::vector<std::string> names;
   std::int64_t servers = 0;
   for (const NamedServerType& type : cluster.types) {
-    if (type.name.empty()) complain("cluster.types", "a type of server has no name");
+    const std::string key = fmt::format("cluster.types[{}].name", names.size());
+    if (type.name.empty()) complain(key, "a type of server has no name");
     if (type.name.find('+') != std::string::npos)
-      complain("cluster.types", fmt::format("the name `{}` has a +, which joins types in a job list", type.name));
+      complain(key, fmt::format("the name `{}` has a +, which joins types in a job list", type.name));
     if (std::ranges::find(names, type.name) != names.end())
-      complain("cluster.types", fmt::format("there are two types of server `{}`", type.name));
+      complain(key, fmt::format("there are two types of server `{}`", type.name));
     names.push_back(type.name);
     servers += type.servers;
   }

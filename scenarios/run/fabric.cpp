@@ -160,7 +160,7 @@ std::vector<FailingLinks> failing_links(const FailureSetup& failures, const Topo
     if (!each.is_of_fabric() || each.fails->is_never()) continue;
     const auto parts = parts_of(topology, each.of);
     if (parts.empty())
-      throw InputError{Complaint{.key = "failures.components",
+      throw InputError{Complaint{.key = fmt::format("failures.components[{}].of", &each - failures.components.data()),
                                  .reason = fmt::format("`{}`: the fabric has no {}", each.name, plural_of(each.of)),
                                  .hint = "`contend show --topology` shows what it has"}};
     for (const auto& [name, links] : parts)

@@ -277,10 +277,11 @@ std::vector<Complaint> training_complaints(const TrainingSystem& system, const W
   if (system.overlap.given()) return complaints;
   const std::vector<std::string> names = trainable_names(system.training);
   const bool generates = !workload.jobs && !workload.like;
-  for (const std::string& model : workload.generate.models) {
+  for (std::size_t i = 0; i < workload.generate.models.size(); ++i) {
+    const std::string& model = workload.generate.models[i];
     if (!generates || std::ranges::find(names, model) != names.end()) continue;
     complaints.push_back(
-        {.key = "workload.generate.models",
+        {.key = fmt::format("workload.generate.models[{}]", i),
          .reason = fmt::format("{} is neither an entry of training nor a training profile", quote(model)),
          .hint = unknown_model_hint(model, names)});
   }

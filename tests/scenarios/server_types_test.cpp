@@ -54,7 +54,7 @@ TEST_CASE("types: what contradicts itself is refused with its place") {
   CHECK(errors_of(fmt::format("cluster: {{types: {}, servers: 4}}\n", kTypes))
             .find("cluster.servers: needs `cluster.types: []`") != std::string::npos);
   CHECK(errors_of("cluster: {types: [{name: a, servers: 1}, {name: a, servers: 1}]}\n")
-            .find("cluster.types: there are two types of server `a`") != std::string::npos);
+            .find("cluster.types[1].name: there are two types of server `a`") != std::string::npos);
   CHECK(errors_of("cluster: {types: [{name: a}]}\n").find("servers is missing") != std::string::npos);
   const std::string misspelt = errors_of("cluster: {types: [{nam: a, servers: 1}]}\n");  // one mistake, one complaint
   CHECK(misspelt.find("unknown key; did you mean \"name\"?") != std::string::npos);
