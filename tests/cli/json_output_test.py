@@ -47,6 +47,10 @@ FILES = {
          "args": {"device": 0, "stream": 20, "correlation": 1, "Collective name": "allreduce", "In msg nelems": 1000,
                   "Out msg nelems": 1000, "dtype": "Float", "Process Group Name": "0",
                   "Process Group Ranks": "[0, 1]"}}]}),
+    "steps.json": json.dumps([
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "PP rank 0, compute"}}] + [
+        {"ph": "X", "name": name, "pid": pid, "tid": 1, "ts": at, "dur": 9, "args": {"step": 1, "seq_id": 0}}
+        for pid in (0, 1) for name, at in (("forward-compute", 0), ("backward-compute", 9), ("optimizer", 18))]),
     "iterations.csv": "model,batch,single_worker,fusion,seconds\nresnet152,128,883.1ms,bsp,1.3601\n"
                       "resnet152,128,883.1ms,wfbp,1.2334\ninception-v4,128,610.8ms,bsp,0.9000\n"
                       "inception-v4,128,610.8ms,wfbp,0.9437\ndensenet161,64,477.7ms,bsp,0.6826\n"
@@ -73,6 +77,7 @@ CASES = [
              "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),
     ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),
     ("flows", "flows fabric.yaml flows.csv --json"),
+    ("stragglers", "stragglers steps.json --json"),
     ("ask", "ask spares --servers 10 --mtbf 9h --repair 1h --spares 1 --json"),
     ("recording", "recording rank0.json --json"),
     ("show-topology", "show fabric.yaml --topology --json"),
