@@ -69,17 +69,18 @@ class Sheet {
       : x_{std::move(x)}, y_{std::move(y)}, height_{frame.height} {
     const std::vector<std::vector<LegendEntry>> rows = legend_rows(names, right() - kLeast);
     if (rows.size() > 1) lower_by_ = kLegendRow * static_cast<double>(rows.size() - 1);
-    height_ += lower_by_;
+    const std::vector<std::string> labels = tick_labels(y_, y_axis);
+    double widest = 20;
+    for (const std::string& label : labels) widest = std::max(widest, text_width(label));
+    left_ = std::max(frame.least_left, std::min(200.0, widest + 40));
+    slope_names(x_axis);
+    height_ += lower_by_ + sloped_;
     out_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\"{3} "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n<title>{2}</title>\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
         kWidth, height_, xml_text(figure.title), frame.y > 0 ? fmt::format(" y=\"{}\"", frame.y) : "");
     text(12, 20, "start", figure.title, " font-size=\"14\" font-weight=\"bold\"");
-    const std::vector<std::string> labels = tick_labels(y_, y_axis);
-    double widest = 20;
-    for (const std::string& label : labels) widest = std::max(widest, text_width(label));
-    left_ = std::max(frame.least_left, std::min(200.0, widest + 40));
     draw_y_axis(y_axis, labels);
     draw_x_axis(x_axis);
     draw_legend(rows);
@@ -90,7 +91,7 @@ class Sheet {
   [[nodiscard]] double left() const { return left_; }
   [[nodiscard]] static double right() { return kWidth - kRight; }
   [[nodiscard]] double top() const { return kTop + 14 + lower_by_; }
-  [[nodiscard]] double bottom() const { return height_ - kBottom; }
+  [[nodiscard]] double bottom() const { return height_ - kBottom - sloped_; }
   [[nodiscard]] double height() const { return height_; }
 
   void raw(const std::string& shapes) { out_ += shapes; }
@@ -108,6 +109,7 @@ class Sheet {
   std::string finish() { return std::move(out_) + "</svg>\n"; }
 
  private:
+  static constexpr double kSine = 0.574, kCosine = 0.819;  ///< of 35 degrees
   static constexpr double kLeast = 12;  ///< where rows of names begin at the earliest, as the title does
 
   /// Draws the legend in right-aligned rows below the title.
@@ -141,6 +143,16 @@ class Sheet {
     out_ += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
                         (top() + bottom()) / 2, xml_text(axis_text(axis, y_)));
   }
+  /// Has names stand at an angle where they don't fit side by side, as long as there is room for one below each other:
+  /// values can be left out, and names can't.
+  void slope_names(const FigureAxis& axis) {
+    constexpr double kRow = 14;
+    const double slot = (right() - left_) / static_cast<double>(std::max<std::size_t>(axis.categories.size(), 1));
+    double widest = 0;
+    for (const std::string& name : axis.categories)
+      widest = std::max(widest, kWidestLetters * text_width(shortened(name, kLongestLabel)));
+    if (widest + 8 > slot && slot >= kRow) sloped_ = kSine * widest;
+  }
   void draw_x_axis(const FigureAxis& axis) {
     line(left_, bottom(), right(), bottom(), "stroke=\"#57606a\"");
     const std::vector<std::string> labels = tick_labels(x_, axis);
@@ -151,6 +163,12 @@ class Sheet {
       const std::string label = shortened(labels[i], kLongestLabel);
       const double half = kWidestLetters * text_width(label) / 2;
       line(at, bottom(), at, bottom() + 4, "stroke=\"#57606a\"");
+      if (sloped_ > 0) {
+        const std::string turned = fmt::format(" transform=\"rotate(-35 {:.1f} {:.1f})\"", at + 4, bottom() + 14);
+        const auto room = static_cast<std::size_t>(at / (kCosine * kWidestLetters * kLetter));
+        text(at + 4, bottom() + 14, "end", shortened(label, room), turned);
+        continue;
+      }
       if (at - half < free_from) continue;
       text(at, bottom() + 18, "middle", label);
       free_from = at + half + 8;
@@ -161,6 +179,7 @@ class Sheet {
   PlotScale x_, y_;
   double height_;
   double lower_by_ = 0;  ///< for rows of names beyond the first
+  double sloped_ = 0;    ///< for names that stand at an angle
   double left_ = 60;
   std::string out_;
 };

@@ -95,6 +95,12 @@ def draw(results, figure):
     pathlib.Path(figure).write_text(scatter(names, points))
 
 
+def ticks(most):
+    """At most nine round numbers from 0 on."""
+    step = next(digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5) if 8 * digit * 10.0**power >= most)
+    return [i * step for i in range(int(most / step) + 1)]
+
+
 def scatter(names, points, width=640, height=400, left=60, bottom=50, top=20, right=110):
     """Mean completion time across, unfair jobs upwards."""
     most_x, most_y = 1.1 * max(x for x, _ in points), 1.1 * max(y for _, y in points)
@@ -106,10 +112,10 @@ def scatter(names, points, width=640, height=400, left=60, bottom=50, top=20, ri
            f'<text x="{(left + width - right) / 2}" y="{height - 10}" text-anchor="middle">mean completion time [h]</text>',
            f'<text x="15" y="{(top + height - bottom) / 2}" text-anchor="middle" '
            f'transform="rotate(-90 15 {(top + height - bottom) / 2})">unfair jobs [%]</text>']
-    for part in range(6):
-        x, y = most_x * part / 5, most_y * part / 5
-        out.append(f'<text x="{across(x):.1f}" y="{height - bottom + 18}" text-anchor="middle">{x:.0f}</text>')
-        out.append(f'<text x="{left - 6}" y="{down(y) + 4:.1f}" text-anchor="end">{y:.0f}</text>')
+    for x in ticks(most_x):
+        out.append(f'<text x="{across(x):.1f}" y="{height - bottom + 18}" text-anchor="middle">{x:g}</text>')
+    for y in ticks(most_y):
+        out.append(f'<text x="{left - 6}" y="{down(y) + 4:.1f}" text-anchor="end">{y:g}</text>')
     taken = [(across(x) - 5, down(y) - 5, across(x) + 5, down(y) + 5) for x, y in points]
     for name, (x, y) in zip(names, points):
         at, line, long = across(x), down(y), 6.8 * len(name)

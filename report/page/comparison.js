@@ -72,7 +72,7 @@ function pairSection(runs, figures) {
 
 function changesTable(series, first, other) {
   return sortableTable([
-    {name: 'job_id', values: series.labels},
+    {name: 'job_id', title: 'job id', values: series.labels},
     {name: `jct_${first}_s`, title: `JCT, ${first}`, unit: 's', values: series.x},
     {name: `jct_${other}_s`, title: `JCT, ${other}`, unit: 's', values: series.y},
     {name: 'difference_s', title: 'difference', unit: 's', values: series.x.map((x, i) => series.y[i] - x)},
