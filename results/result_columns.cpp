@@ -5,6 +5,7 @@
 #include "sim/fields.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -22,6 +23,13 @@ Cell name_or_missing(const std::string& name) {
 }
 Cell time_if(bool present, Time time) {
   return present ? Cell{time} : Cell{};
+}
+/// A whole number where it is one: the quotient of the seconds may be 2.9999999999999996.
+Cell mean_gpus_of(const JobResult& job) {
+  const auto mean = job.mean_gpus();
+  if (!mean) return {};
+  const double whole = std::round(*mean);
+  return Cell{job.gpu_time == GpuTime{job.held, std::llround(whole)} ? whole : *mean};
 }
 bool started(const JobResult& job) {
   return job.start != Time::never();
@@ -139,7 +147,7 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"rho", "number", [](const JobResult& j) { return j.rho ? Cell{*j.rho} : Cell{}; }},
     {"deadline_s", "seconds", [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
     {"cost", "number", [](const JobResult& j) { return j.cost ? Cell{*j.cost} : Cell{}; }},
-    {"mean_gpus", "number", [](const JobResult& j) { return j.mean_gpus() ? Cell{*j.mean_gpus()} : Cell{}; }},
+    {"mean_gpus", "number", mean_gpus_of},
     {"resizes", "integer", [](const JobResult& j) { return Cell{std::int64_t{j.resizes}}; }},
     {"slowed_gpu_s", "seconds", [](const JobResult& j) { return Cell{j.slowed}; }},
     {"left_behind", "integer", [](const JobResult& j) { return Cell{j.left_behind}; }},

@@ -28,4 +28,13 @@ TEST_CASE("columns of training: tokens, flops, and shares of the peak with and w
   CHECK(value("tflops_per_gpu") == 1);
   CHECK(value("mfu") == 0.5);
   CHECK(value("hfu") == 0.75);
+
+  // 3 x 5e-9 / 5e-9 is 3.0000000000000004 in floating point.
+  job.elastic = true;
+  job.held = Time::nanoseconds(5);
+  job.gpu_time = GpuTime{job.held, 3};
+  CHECK(*job.mean_gpus() != 3);
+  CHECK(value("mean_gpus") == 3);
+  job.gpu_time += GpuTime{Time::nanoseconds(2), 1};
+  CHECK(value("mean_gpus") == 17.0 / 5);
 }
