@@ -1,6 +1,6 @@
 // Arbitrary lines as the words of a command line, the verb first: either a UsageError or an InputError that says why,
-// or values that the options of the verb can have. The verbs of kCarriedOut, which run nothing, are carried out in a
-// temporary folder with a scenario and a job list, as long as no word leads out of it.
+// or values that the options of the verb can have. The verbs of kCarriedOut are carried out in a temporary folder with
+// a scenario and a job list, as long as no word leads out of it, and so are the verbs of kRuns.
 
 #include "cli/commands.hpp"
 #include "cli/dispatch.hpp"
@@ -22,8 +22,12 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kCarriedOut = {"check",  "show",       "list", "import",
-                                                         "schema", "completion", "man"};
+constexpr std::array<std::string_view, 11> kCarriedOut = {
+    "check", "show", "list", "import", "schema", "completion", "man", "ask", "collective", "recording", "stragglers"};
+/// Carried out on the two jobs of the list as they are, which take no time.
+constexpr std::array<std::string_view, 3> kRuns = {"run", "explain", "compare"};
+/// What makes other jobs of these, or many runs, which may take any time.
+constexpr std::array<std::string_view, 3> kLong = {"set", "repeat", "precise"};
 
 /// What leads out of the folder, and what starts a program (policies outside of this one, in any spelling of YAML).
 constexpr std::array<std::string_view, 5> kHarmful = {"/", "..", "external", "command", "\\"};
@@ -60,17 +64,20 @@ void check_values(const contend::Command& command, const contend::Arguments& arg
 void run_arguments(std::string_view text) {
   std::vector<std::string> words{"contend"};
   while (!text.empty()) words.emplace_back(contend::fuzz::take(text, '\n'));
-  const bool is_harmless = std::ranges::none_of(words, [](const std::string& word) {
-    return std::ranges::any_of(kHarmful, [&](std::string_view part) { return word.find(part) != std::string::npos; });
-  });
+  const auto has_none = [&](const auto& parts) {
+    return std::ranges::none_of(words, [&](const std::string& word) {
+      return std::ranges::any_of(parts, [&](std::string_view part) { return word.find(part) != std::string::npos; });
+    });
+  };
   try {
     const contend::Command* const command = contend::named_command(std::span{words}.subspan(1));
     if (command != nullptr) {
       const auto rest = std::span{words}.subspan(1 + contend::words_of(*command));
       check_values(*command, contend::parse_arguments(*command, rest, words));
-      if (std::ranges::find(kCarriedOut, command->name) == kCarriedOut.end()) return;
+      const bool runs = std::ranges::find(kRuns, command->name) != kRuns.end() && has_none(kLong);
+      if (!runs && std::ranges::find(kCarriedOut, command->name) == kCarriedOut.end()) return;
     }
-    if (!is_harmless) return;
+    if (!has_none(kHarmful)) return;
     enter_folder();
     static_cast<void>(contend::dispatch(words, words));
   } catch (const contend::UsageError& error) {
