@@ -8,6 +8,7 @@
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
@@ -272,13 +273,7 @@ void check_network(const ClusterSetup& cluster, const NetworkSetup& network, con
   complaints.collect([&] { static_cast<void>(failing_links(failures, topology)); });
 }
 
-}  // namespace
-
-std::vector<std::string> check_scenario(const Scenario& scenario) {
-  if (scenario.overlap.given()) {
-    static_cast<void>(study_model(scenario.overlap));
-    return study_notes(scenario.cluster, scenario.network, scenario.overlap);
-  }
+std::vector<std::string> check_jobs(const Scenario& scenario) {
   std::vector<std::string> warnings;
   Complaints complaints;
   JobLists lists;
@@ -317,6 +312,14 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   });
   complaints.throw_if_any();
   return warnings;
+}
+
+}  // namespace
+
+std::vector<std::string> check_scenario(const Scenario& scenario) {
+  if (!scenario.overlap.given()) return leaping_rounds(scenario, check_jobs);
+  static_cast<void>(study_model(scenario.overlap));
+  return study_notes(scenario.cluster, scenario.network, scenario.overlap);
 }
 
 }  // namespace contend
