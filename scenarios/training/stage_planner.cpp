@@ -56,6 +56,21 @@ std::vector<LayerRange> given_layers(const ParallelSetup& setup, std::int64_t la
   return ranges_of(sizes);
 }
 
+/// The member that decides on the number of parts.
+std::string key_of_parts(const ParallelSetup& setup) {
+  return setup.virtual_stages > 1 ? "parallel.virtual" : "parallel.pipeline";
+}
+
+InputError too_many_parts(std::string key, std::int64_t layers, int stages) {
+  return InputError{
+      {{.key = std::move(key),
+        .reason = fmt::format("{} parts of a model of {} layers", stages, layers),
+        .hint = stages <= layers + 2
+                    ? "parallel.layers can leave the first part, with the embedding, or the last one, with the head, "
+                      "without a layer"
+                    : fmt::format("at most {}, with embedding and head as a part each", layers + 2)}}};
+}
+
 /// A message whose largest values are sent with their indices, and what that takes on the devices of both sides.
 void compress(StageMessage& message, double ratio, int width, const KernelCosts& sender, const KernelCosts& receiver) {
   const std::int64_t values = message.bytes.count() / width;
@@ -196,9 +211,7 @@ Time StagePlanner::exchange(int stage, const RankParameters& parameters) {
 std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& messages) {
   const std::int64_t layers = model_.all_layers();
   const int stages = job_.plan.stages;
-  if (layers + 2 < stages)
-    throw InputError{
-        {{.key = "parallel.pipeline", .reason = fmt::format("{} parts of a model of {} layers", stages, layers)}}};
+  if (layers + 2 < stages) throw too_many_parts(key_of_parts(*entry_.parallel), layers, stages);
   const auto passes = [](const ModelUnit& unit) { return unit.of(PassKind::forward) + unit.of(PassKind::backward); };
   std::map<UnitTimes*, std::vector<Time>> sums;  // of the passes of the first layers
   const auto sums_of = [&](UnitTimes& times) -> const std::vector<Time>& {
@@ -251,17 +264,15 @@ std::vector<LayerRange> StagePlanner::layers(const std::vector<StageMessage>& me
   const ParallelSetup& setup = *entry_.parallel;
   if (!setup.layers.empty()) return given_layers(setup, model_.all_layers(), job_.plan.stages);
   if (setup.partition == LayerPartition::balanced) return balanced(messages);
-  if (job_.plan.stages > model_.all_layers())
-    throw InputError{
-        {{.key = "parallel.pipeline",
-          .reason = fmt::format("{} parts of a model of {} layers", job_.plan.stages, model_.all_layers())}}};
+  if (job_.plan.stages > model_.all_layers() && !ends_make_even(model_.all_layers(), job_.plan.stages))
+    throw too_many_parts(key_of_parts(setup), model_.all_layers(), job_.plan.stages);
   std::vector<LayerRange> parts = cut_layers(model_.all_layers(), job_.plan.stages);
   if (setup.partition == LayerPartition::even && model_.all_layers() % job_.plan.stages != 0 &&
       !ends_make_even(model_.all_layers(), job_.plan.stages)) {
     std::vector<std::int64_t> sizes;
     for (const LayerRange& part : parts) sizes.push_back(part.last - part.first);
     throw InputError{
-        {{.key = setup.virtual_stages > 1 ? "parallel.virtual" : "parallel.pipeline",
+        {{.key = key_of_parts(setup),
           .reason = fmt::format("the {} layers of {} don't divide into {} equal parts, nor do they with embedding and "
                                 "head as a layer each",
                                 model_.all_layers(), model_.name, job_.plan.stages),

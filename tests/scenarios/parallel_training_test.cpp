@@ -87,8 +87,15 @@ TEST_CASE("parallel: degrees that don't fit are refused by name") {
   check_refused("model: mixtral-8x7b, parallel: {expert: 16}",
                 "training.m.parallel.expert: expected a divisor of the 8 experts of mixtral-8x7b, got 16");
   check_refused("model: llama-3-8b, parallel: {tensor: 3}", "tensor 3 x context 1");
-  check_refused("model: llama-3-8b, parallel: {pipeline: 64}, accumulate: 64",
-                "training.m.parallel.pipeline: 64 parts of a model of 32 layers");
+  check_refused(
+      "model: llama-3-8b, parallel: {pipeline: 64}, accumulate: 64",
+      "training.m.parallel.pipeline: 64 parts of a model of 32 layers; at most 34, with embedding and head as a "
+      "part each");
+  check_refused(
+      "model: llama-3-8b, parallel: {pipeline: 11, virtual: 3, schedule: interleaved}, accumulate: 66",
+      "training.m.parallel.virtual: 33 parts of a model of 32 layers; parallel.layers can leave the first part, "
+      "with the embedding, or the last one, with the head, without a layer",
+      88);
   check_refused("model: llama-3-8b, accumulate: 8, parallel: {pipeline: 4, virtual: 3, schedule: 1f1b}",
                 "training.m.parallel.virtual: ");
 }
@@ -291,6 +298,7 @@ TEST_CASE("parallel: layers are cut evenly, with the ends counted as layers wher
   };
   CHECK(sizes(32, 4) == std::vector<std::int64_t>{8, 8, 8, 8});
   CHECK(sizes(126, 4) == std::vector<std::int64_t>{31, 32, 32, 31});
+  CHECK(sizes(4, 6) == std::vector<std::int64_t>{0, 1, 1, 1, 1, 0});
   CHECK(sizes(9, 4) == std::vector<std::int64_t>{2, 3, 2, 2});
   CHECK(sizes(3, 1) == std::vector<std::int64_t>{3});
   const std::vector<LayerRange> ranges = cut_layers(126, 4);
