@@ -88,16 +88,16 @@ def _options(**values: Any) -> List[str]:
 
 @contextlib.contextmanager
 def _file_of(scenario: Scenario) -> Iterator[str]:
-    """The path of the scenario; a mapping becomes a file, whose paths are relative to the current folder."""
+    """The path of the scenario; a mapping becomes a file in memory, whose paths are relative to the current folder."""
     if isinstance(scenario, (str, os.PathLike)):
         yield os.fspath(scenario)
         return
     if not isinstance(scenario, Mapping):
         raise UsageError(2, f"expected a scenario, as a path or a dictionary of its keys, not {scenario!r}")
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix=".contend-", dir=".", encoding="utf-8") as file:
+    with open(os.memfd_create("scenario"), "w", encoding="utf-8") as file:
         json.dump({"schema_version": 2, "name": "scenario", **scenario}, file, default=plain)
         file.flush()
-        yield file.name
+        yield f"/proc/self/fd/{file.fileno()}"
 
 
 @contextlib.contextmanager
@@ -142,8 +142,10 @@ def run(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, seed: Op
 
 def study(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None) -> Study:
     """Runs an iteration study, a scenario with `overlap`, and returns what `contend run --json` says of it. run() returns
-    the tables of its jobs."""
+    the tables of its jobs. Raises UsageError for a scenario of jobs."""
     with _file_of(scenario) as path:
+        if not any(line.startswith("overlap:") for line in _call(["show", path, *_settings(set)])[1].splitlines()):
+            raise UsageError(2, "study: the scenario has no `overlap`, so it is about jobs, and run() runs them")
         return Study(json.loads(_call(["run", path, "--json", "--quiet", *_settings(set), *_options(jobs=threads)],
                                       good=(0, 1))[1]))
 

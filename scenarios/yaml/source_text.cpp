@@ -34,7 +34,10 @@ SourceText::SourceText(std::string name, std::string text, bool is_override)
 }
 
 std::string SourceText::folder() const {
-  return is_override_ ? std::string{} : std::filesystem::path{name_}.parent_path().string();
+  // A file that is open already, such as a pipe, has no folder; neither has an override.
+  constexpr std::string_view kOpen[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+  const bool is_open = std::ranges::any_of(kOpen, [&](std::string_view each) { return name_.starts_with(each); });
+  return is_override_ || is_open ? std::string{} : std::filesystem::path{name_}.parent_path().string();
 }
 
 SourceText SourceText::watched(PathWatcher watcher) const {

@@ -271,6 +271,11 @@ TEST_CASE("what is no file is refused at once") {
           .c_str());
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(here.read("copy.csv") == here.read("jobs.csv"));
+  // The paths in what comes through a pipe start from the working directory.
+  here.write("piped.yaml", "schema_version: 2\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
+  const std::string piped =
+      fmt::format("cd '{}' && cat piped.yaml | \"$CONTEND_PROGRAM\" run /dev/stdin -q", here.path(""));
+  CHECK(WEXITSTATUS(std::system(piped.c_str())) == 0);
 }
 
 TEST_CASE("bytes of a file that no terminal should obey are escaped in messages") {

@@ -189,6 +189,8 @@ class PackageTest(unittest.TestCase):
                                "overlap": {"training": "resnet", "workers": [2]},
                                "network": {"alpha": "100us", "beta": "1ns/B", "formula": "measured"}})
         self.assertGreater(len(study), 0)
+        with self.assertRaisesRegex(contend.UsageError, "the scenario has no `overlap`, so it is about jobs"):
+            contend.study(FIRST_FIT)
         jobs = contend.run({"training": {"resnet": {"model": "resnet50", "device": "V100-PCIe"}},
                             "overlap": {"training": "resnet", "workers": [2], "fusion": "all"}}).jobs
         self.assertIn("2 workers, none, mg-wfbp", list(jobs["job_id"]))
@@ -265,6 +267,24 @@ class PackageTest(unittest.TestCase):
         gc.collect()
         self.assertIsNone(alive())  # nothing of a call stays behind
 
+    def test_a_policy_that_exits_or_floods_fails_as_one_that_throws(self):
+        class Exits(Fifo):
+            def decide(self, question):
+                return super().decide(question) if question["now"] < 10**9 else sys.exit(3)
+
+        class Floods(Fifo):
+            def decide(self, question):
+                return super().decide(question) if question["now"] < 10**9 else {"again": True}
+
+        for policy, said in ((Exits, "said: SystemExit: 3"), (Floods, "asked 20000 times at one instant to be asked again")):
+            with self.assertRaises(contend.PolicyError) as caught:
+                contend.run(FIRST_FIT, scheduling=policy)
+            self.assertEqual(caught.exception.code, 6)
+            self.assertIn(f"scheduling policy `{policy.__name__}`", caught.exception.text)
+            self.assertIn(said, caught.exception.text)
+            self.assertIn("failure", caught.exception.runs.manifest["replicas"][0])
+            self.assertEqual(caught.exception.runs.jobs["start_s"][0], 0)
+
     def test_wrong_arguments_are_named(self):
         for call, text in (
                 (lambda: contend.run(FIRST_FIT, set=["seed=2"]), "set: expected a dictionary of keys and values, not"),
@@ -317,6 +337,12 @@ class PackageTest(unittest.TestCase):
 
         self.assertEqual(contend.run(FIRST_FIT, placement=Arrays).bytes_of("jobs"),
                          contend.run(FIRST_FIT).bytes_of("jobs"))
+
+    def test_a_dictionary_needs_no_file(self):
+        expected = contend.run(FIRST_FIT).bytes_of("jobs")
+        os.chdir("/proc")  # where nobody can write
+        jobs = str(pathlib.Path(self.folder.name).resolve() / "jobs.csv")
+        self.assertEqual(contend.run({**FIRST_FIT, "workload": {"jobs": jobs}}).bytes_of("jobs"), expected)
 
     def test_errors_say_where(self):
         pathlib.Path("bad.yaml").write_text("schema_version: 1\ncluster: {servres: 3}\nseed: x\n", encoding="utf-8")
