@@ -340,7 +340,10 @@ Parsed<T> parse_quantity(std::string_view text) {
     return Parsed<T>{std::nullopt, fmt::format("{} such as {}", info.noun, info.example), std::move(hint)};
   };
   const std::size_t length = number_length(text);
-  if (length == 0) return failed({});
+  if (length == 0) {
+    const bool is_negative = text.starts_with('-') && parse_quantity<T>(text.substr(1)).value;
+    return failed(is_negative ? "it is never below 0" : "");
+  }
   if (const std::string plain = without_exponent(text); !plain.empty()) {
     const Parsed<T> written = parse_quantity<T>(plain);
     return written.value ? failed(fmt::format("write it without an exponent: {}", plain)) : written;

@@ -225,12 +225,28 @@ Codec<TimePerByte> slope_codec() {
   return quantity_codec(TimePerByte{0}, TimePerByte{1e6});
 }
 
+/// The rate of all interfaces of a server together, which people say in bits beyond a thousand of a unit, too: 3200Gbps
+/// rather than 400GB/s.
+Codec<ByteRate> interfaces_codec() {
+  const auto print = [](const ByteRate& rate) {
+    constexpr double kBytesOfGbit = 1e9 / 8, kMost = 10'000;
+    const double gbps = rate.bytes_per_second() / kBytesOfGbit;
+    const std::string usual = print_link_rate(rate), text = fmt::format("{:.0f}Gbps", gbps);
+    const bool is_whole = gbps > 1 && gbps < kMost && parse_quantity<ByteRate>(text).value == rate;
+    return is_whole && !usual.ends_with("bps") ? text : usual;
+  };
+  Codec<ByteRate> codec = link_rate_codec();
+  codec.print = print;
+  codec.plain = [print](const ByteRate& rate, PartNames) { return PlainValue{print(rate), rate}; };
+  return codec;
+}
+
 std::vector<ScenarioKey> link_keys() {
   return {
       row<&NetworkSetup::fidelity>("network.fidelity", fidelity_codec()),
       no_flow(row<&NetworkSetup::sites>("network.sites", optional_codec(path_codec(), ""))),
       no_sites(displacing({"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
-                          row<&NetworkSetup::nic>("network.nic", optional_codec(link_rate_codec(), "auto")))),
+                          row<&NetworkSetup::nic>("network.nic", optional_codec(interfaces_codec(), "auto")))),
       no_sites(row<&NetworkSetup::alpha>("network.alpha", quantity_codec(Time{}, kHour))),
       no_sites(no_flow(displacing({"network.nic", "network.fitted_workers", "network.fitted_bytes"},
                                   row<&NetworkSetup::beta>("network.beta", optional_codec(slope_codec(), "auto"))))),

@@ -98,6 +98,9 @@ measure:
 TEST_CASE("a job list is printed instead of the mix, relative to where the text goes") {
   const Scenario s = parsed("workload: {jobs: lists/a.csv}\n");
   CHECK(to_yaml(s).find("workload:\n  jobs: lists/a.csv\n") != std::string::npos);
+  for (const char* nic : {"3200Gbps", "1Tbps", "25Gbps", "1GiB/s"})  // as people say it
+    CHECK(to_yaml(parse_scenario(fmt::format("schema_version: 2\nnetwork: {{nic: {}}}\n", nic), "a"))
+              .find(fmt::format("\n  nic: {}\n", nic)) != std::string::npos);
   CHECK(to_yaml(s).find("generate") == std::string::npos);
   CHECK(to_yaml(s, "out/run").find("  jobs: \"../../lists/a.csv\"\n") != std::string::npos);
   CHECK(parse_scenario(to_yaml(s, "out/run"), "out/run/scenario.yaml").workload.jobs == s.workload.jobs);
