@@ -239,11 +239,12 @@ void overloaded(std::size_t most) {
   }
 }
 
-/// The same once for each row of the policy or the title `wanted`, or for every row if it is empty, with the digest of
-/// the results. Returns false if there is no such row.
+/// What a job costs in the row with the title `wanted`, else in each row of that policy, or in every row if it is
+/// empty, with the digest of the results. Returns false if there is no such row.
 bool overloaded_once(std::size_t count, std::string_view wanted) {
+  const bool is_title = std::ranges::find(kPolicies, wanted, &Rule::title) != std::end(kPolicies);
   const auto is_wanted = [&](const Rule& rule) {
-    return wanted.empty() || rule.name == wanted || rule.title == wanted;
+    return wanted.empty() || (is_title ? rule.title : rule.name) == wanted;
   };
   if (std::ranges::none_of(kPolicies, is_wanted)) {
     fmt::print(stderr, "bench_queue: no row has the policy or the title \"{}\"; the policies are:", wanted);
