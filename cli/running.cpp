@@ -61,6 +61,8 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
     if (!scenario.overlap.given()) {
       warn(untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists));
       warn(service_share_note(scenario.cluster, scenario.failures));
+      warn(nothing_to_weigh_note(scenario.scheduling, scenario.cluster,
+                                 [&] { return scenario_jobs(scenario, scenario.seed, lists); }));
     }
     warn(free_tensor_note(scenario.network, scenario.training));
     warn(nccl_machine_note(scenario.network));

@@ -130,9 +130,10 @@ Answers spares(const Arguments& arguments) {
 }
 
 Answers recovery(const Arguments& arguments) {
-  constexpr int kMost = 1'000'000;
+  constexpr int kMost = 10'000;
   const int machines = whole_of(arguments, "machines", 1, kMost);
-  const int copies = whole_of(arguments, "copies", 1, machines), lost = whole_of(arguments, "lost", 0, machines);
+  const int copies = whole_of(arguments, "copies", 1, std::min(machines, kMostCopies));
+  const int lost = whole_of(arguments, "lost", 0, machines);
   if (machines % copies != 0) outside("copies", fmt::format("{} doesn't divide {} machines", copies, machines));
   return {{"all checkpoints survive", recovery_probability(machines, copies, lost), "share"}};
 }
@@ -221,7 +222,7 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-/// Every option is one of the question's, and all that it needs are there.
+/// Every option is one of the question's, and none that it needs is missing.
 void check_options(const TextEntry& question, const Arguments& arguments) {
   const std::vector<std::string> needs = words_in(question.text("needs"));
   std::vector<std::string> known = words_in(question.text("may"));
@@ -230,9 +231,10 @@ void check_options(const TextEntry& question, const Arguments& arguments) {
     if (option.name != "json" && std::ranges::find(known, option.name) == known.end())
       arguments.refuse(option.name,
                        fmt::format("on `{}`, which asks for --{}", question.name, fmt::join(known, ", --")));
-  for (const std::string& each : needs)
-    if (!arguments.has(each))
-      throw UsageError{fmt::format("contend ask {}: expected --{}", question.name, fmt::join(needs, ", --"))};
+  std::vector<std::string> missing = needs;
+  std::erase_if(missing, [&](const std::string& each) { return arguments.has(each); });
+  if (!missing.empty())
+    throw UsageError{fmt::format("contend ask {}: expected --{}", question.name, fmt::join(missing, ", --"))};
 }
 
 std::string text_of(const TextEntry& question, const Answers& answers) {

@@ -37,14 +37,18 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   for (const std::string& note : inherited_notes(scenario.training))
     print_message("contend: note: {}: {}\n", file, note);
   JobLists lists;
-  std::vector<std::string> warnings = effectless_notes(scenario.network, scenario.training);
+  std::vector<std::string> warnings = effectless_notes(scenario.network, scenario.training), notes;
   for (std::string& note :
        unused_tables_notes(scenario.cluster, scenario.workload, scenario.sharing, scenario.training, lists))
     warnings.push_back(std::move(note));
+  if (!scenario.overlap.given()) {
+    warnings.push_back(nothing_to_weigh_note(scenario.scheduling, scenario.cluster,
+                                             [&] { return scenario_jobs(scenario, scenario.seed, lists); }));
+    notes = taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists);
+  }
+  std::erase(warnings, "");
   for (const std::string& note : warnings) print_message("contend: warning: {}: {}\n", file, note);
-  if (!scenario.overlap.given())
-    for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))
-      print_message("contend: note: {}: {}\n", file, note);
+  for (const std::string& note : notes) print_message("contend: note: {}: {}\n", file, note);
   if (const std::string note = flow_start_up_note(scenario, lists); !note.empty())
     print_message("contend: note: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);

@@ -165,9 +165,6 @@ void warn_of_results(std::span<const Scenario> scenarios, std::span<const std::v
     warn_of([&](const RunResult& result) { return seen_idle_interfaces(scenario.cluster, scenario.network, result); },
             scenario, results[i]);
     warn_of([&](const RunResult& result) { return seen_torn_groups(scenario.training, result); }, scenario, results[i]);
-    warn_of(
-        [&](const RunResult& result) { return seen_nothing_to_weigh(scenario.scheduling, scenario.cluster, result); },
-        scenario, results[i]);
   }
 }
 

@@ -223,20 +223,20 @@ std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const R
       first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers);
 }
 
-std::string seen_nothing_to_weigh(const PolicyChoice& scheduling, const ClusterSetup& cluster,
-                                  const RunResult& result) {
+std::string nothing_to_weigh_note(const PolicyChoice& scheduling, const ClusterSetup& cluster,
+                                  const std::function<std::shared_ptr<const JobList>()>& jobs) {
+  const std::string& name = scheduling.name;
   const auto rows = scheduling_policies();
-  const auto row = std::ranges::find(rows, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  const auto row = std::ranges::find(rows, name, &PolicyRow<SchedulingPolicy>::name);
   if (row == rows.end()) return {};
-  const auto has_deadline = [](const JobResult& job) { return job.deadline.has_value(); };
+  const auto has_deadline = [](const JobRequest& job) { return job.deadline.has_value(); };
   const auto has_price = [](const NamedServerType& type) { return type.price > 0; };
-  if (row->weighs == Weighs::deadlines && std::ranges::none_of(result.jobs, has_deadline))
+  if (row->weighs == Weighs::deadlines && std::ranges::none_of(jobs()->jobs, has_deadline))
     return fmt::format("policies.scheduling: {} weighs deadlines, and no job has one (`deadline_s` of the job list)",
-                       scheduling.name);
+                       name);
   if (row->weighs == Weighs::prices && std::ranges::none_of(cluster.types, has_price))
     return fmt::format(
-        "policies.scheduling: {} weighs prices, and no type of servers has one (`price` in `cluster.types`)",
-        scheduling.name);
+        "policies.scheduling: {} weighs prices, and no type of servers has one (`price` in `cluster.types`)", name);
   return {};
 }
 

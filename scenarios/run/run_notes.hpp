@@ -8,6 +8,8 @@
 #include "sim/result.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,10 +47,10 @@ namespace contend {
 /// (ParallelSetup::across_servers).
 [[nodiscard]] std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result);
 
-/// What the scheduling policy weighs and the run lacked: deadlines of jobs, or prices of types of servers. Empty if the
-/// run had them, or the policy weighs neither.
-[[nodiscard]] std::string seen_nothing_to_weigh(const PolicyChoice& scheduling, const ClusterSetup& cluster,
-                                                const RunResult& result);
+/// What the scheduling policy weighs and the scenario lacks: deadlines of its jobs, for which the note asks if they
+/// matter, or prices of types of servers. Empty if it has them, or the policy weighs neither.
+[[nodiscard]] std::string nothing_to_weigh_note(const PolicyChoice& scheduling, const ClusterSetup& cluster,
+                                                const std::function<std::shared_ptr<const JobList>()>& jobs);
 
 /// The share of time for which a GPU is in service in the long run, and the components that are out of service for most
 /// of the time; empty if the share is at least a tenth. By the laws of `failures.preset` and `failures.components`, for

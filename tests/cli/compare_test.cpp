@@ -108,6 +108,10 @@ TEST_CASE("--github points at a wrong input, and names files by their paths in t
   CHECK(set.code == 3);
   CHECK(set.out.starts_with("::error title=contend compare%3A wrong input::"));
   CHECK(here.contend("compare base.yaml wrong.yaml").out.empty());
+  const Outcome rule = here.contend("compare base.yaml fifo.yaml --github --fail-if 'avg_jct >> 1%'");
+  CHECK(rule.code == 2);
+  CHECK(
+      rule.out.starts_with("::error title=contend compare%3A wrong input::--fail-if: expected a change such as 1%25"));
 
   const auto place_of = [&](const std::string& file, const std::string& environment) {
     const Outcome outcome = here.contend("compare base.yaml '" + file + "' --github", environment);

@@ -43,6 +43,10 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   REQUIRE_MESSAGE(costs.code == 0, costs.err);
   CHECK(contains(costs.out, "computing x 1.15, bytes x 1.15 beside each other"));
   CHECK(contains(costs.out, "auto, A100: "));
+  // A figure of one's own has no source but its key.
+  const Outcome own = here.contend("run study.yaml --explain --set network.interference=0.5");
+  CHECK(contains(own.out, "computing x 1.5, bytes x 1.5 beside each other"));
+  CHECK(!contains(own.out, "auto, "));
   CHECK(contains(costs.out, "8 bytes for 4 of gradient before a message, 8 after it, 2 launches a tensor"));
   CHECK(contains(costs.out, "54.2 ns a value before a message"));
   CHECK(contains(costs.out, "28 bytes a weight, at least 250 us a tensor"));
