@@ -211,9 +211,9 @@ TEST_CASE("the figures of the engine: what jobs get, wait and lose under its rul
         t.options.failures.cold_delay = in_ns(40);
         t.cluster.servers = 6;
       },
-      "jct 58165 held 21695 waited 35642 overhead 0 restarting 0 redone 2422 away 828 undetected 483 | "
-      "compute 62715 lost 3600 slowed 0 busy 66315 down 44568 | 77 preempted 69 struck 0 covered 62 "
-      "failures 44 attempts 623 iterations, digest db578cec2e9b904a");
+      "jct 58171 held 21439 waited 35928 overhead 0 restarting 0 redone 2205 away 804 undetected 469 | "
+      "compute 62715 lost 2867 slowed 0 busy 65582 down 43868 | 67 preempted 67 struck 0 covered 61 "
+      "failures 44 attempts 623 iterations, digest 55f3c90575d012cc");
   add(
       "slow GPUs, which a monitor isolates",
       [](Trial& t) {
