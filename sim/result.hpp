@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -182,6 +183,12 @@ struct BusyTimes {
   double length_s = 0;  ///< of the window
 };
 
+/// What no policy beats with the finished jobs that are measured (sim/bounds.hpp); NaN if there are none.
+struct LowerBounds {
+  double avg_jct_s = std::numeric_limits<double>::quiet_NaN();
+  double makespan_s = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// Everything a run returns.
 struct RunResult {
   std::vector<JobResult> jobs;
@@ -205,7 +212,8 @@ struct RunResult {
   std::uint64_t fingerprint = 0;     ///< hash over every event that was executed, in order
   std::uint64_t digest = 0;          ///< hash over jobs, gpus and links: the same with and without leaping
   std::optional<BusyTimes> window;   ///< if the run has a measured window
-  bool interrupted = false;          ///< stopped by the user or by `until` before all jobs ended
+  LowerBounds bounds;
+  bool interrupted = false;  ///< stopped by the user or by `until` before all jobs ended
 };
 /// The name of the link that limited the transfers, or of the interface if the network model doesn't know links.
 [[nodiscard]] inline const std::string& place_of(const RunResult& run, const SharedDelay& delay) {
@@ -255,6 +263,8 @@ struct Summary {
   /// or whose last attempt failed; NaN if no job has a deadline.
   double deadlines_met = 0;
   double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
+  LowerBounds bounds;
+  double avg_jct_by_bound = 0, makespan_by_bound = 0;  ///< the figures by their bounds; NaN without a bound above 0
   /// The consumption of the jobs, and of all GPUs from 0 to the end of the run, idle ones too. NaN if it isn't known.
   double job_energy_kwh = 0, job_carbon_g = 0, job_water_l = 0;
   double energy_kwh = 0, carbon_g = 0, water_l = 0, energy_cost = 0;

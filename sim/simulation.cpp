@@ -1,6 +1,7 @@
 #include "sim/simulation.hpp"
 
 #include "sim/admission.hpp"
+#include "sim/bounds.hpp"
 #include "sim/cells.hpp"
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
@@ -422,6 +423,12 @@ RunResult Simulation::Engine::collect() const {
   // Derived from the work above, and so not part of the digest.
   const ClusterSpec without_spares = without_last(state_.spec, state_.options.failures.all_spares());
   add_finish_time_fairness(without_spares, state_.workload, result);
+  const SchedulingRules& rules = state_.options.rules;
+  const BoundRules bounded{
+      .kills_at_limit = rules.kill_at_limit,
+      .limits_attempts = rules.failures.times.has_value(),
+      .counts_gpu_time = !state_.options.sharing.any() && !state_.options.failures.redundancy.any()};
+  add_lower_bounds(state_.spec, state_.workload, bounded, result);
   // Without its iterations a job list means 1.
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];

@@ -83,6 +83,13 @@ void add_known(double& sum, const std::optional<double>& value) {
   if (value) sum = *value + (std::isnan(sum) ? 0 : sum);
 }
 
+void add_bounds(const LowerBounds& bounds, Summary& summary) {
+  const auto over = [](double figure, double bound) { return bound > 0 ? figure / bound : kNaN; };
+  summary.bounds = bounds;
+  summary.avg_jct_by_bound = over(summary.avg_jct_s, bounds.avg_jct_s);
+  summary.makespan_by_bound = over(summary.makespan_s, bounds.makespan_s);
+}
+
 constexpr double kJoulePerKwh = 3.6e6;
 
 void add_meters(std::span<const JobTimes> jobs, Summary& summary) {
@@ -137,6 +144,7 @@ Summary summarise(std::span<const JobTimes> jobs) {
     add_interruptions(jobs, summary);
   summary.avg_rho = summary.max_rho = summary.unfair_share = summary.jain_index = kNaN;
   summary.deadlines_met = kNaN;
+  add_bounds({}, summary);
   add_meters(jobs, summary);
   return summary;
 }
@@ -193,6 +201,7 @@ Summary summarise(const RunResult& result) {
     summary.lost_gpu_s += job.lost.to_seconds();
   }
   add_fairness(result, summary);
+  add_bounds(result.bounds, summary);
   if (result.drawn) {
     summary.energy_kwh = result.drawn->energy_j / kJoulePerKwh;
     summary.carbon_g = result.drawn->carbon_g.value_or(kNaN);
