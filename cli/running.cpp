@@ -74,13 +74,14 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
 }
 
 std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode, unsigned threads,
-                                           Observer* observer, JobLists& lists, bool keep_failed) {
+                                           Observer* observer, JobLists& lists, bool keep_failed, bool certify) {
   ProgressLine line{mode, batch_size(scenarios)};
   return run_batch(scenarios, {.threads = threads,
                                .observer = observer,
                                .progress = [&](std::size_t i, const Progress& p) { line.update(i, p); },
                                .lists = &lists,
                                .keep_failed = keep_failed,
+                               .certify = certify,
                                .interrupted = interrupted});
 }
 

@@ -30,10 +30,10 @@ void note_workloads(const Arguments& arguments, std::span<const Scenario> scenar
 void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists);
 
 /// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a
-/// batch of a single run, else nullptr. `keep_failed` as in BatchHooks.
+/// batch of a single run, else nullptr. `keep_failed` and `certify` as in BatchHooks.
 [[nodiscard]] std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, ProgressMode mode,
                                                          unsigned threads, Observer* observer, JobLists& lists,
-                                                         bool keep_failed = false);
+                                                         bool keep_failed = false, bool certify = false);
 
 /// What a reader of the figures of a scenario has to know if its jobs were preempted so many times and that cost them
 /// nothing, and the keys that set a cost. Empty otherwise.

@@ -17,6 +17,7 @@ struct Replica {
   Summary summary;
   double wall_s = 0;                 ///< wall-clock time of the run, s
   std::string failure{};             ///< why the run ended early, if a policy outside of the program failed
+  std::string certificate{};         ///< rows of its log, if it is certified (results/certificate.hpp)
   Draws draws = Draws::independent;  ///< what the workloads of other seeds have in common with this one
 };
 

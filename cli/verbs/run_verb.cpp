@@ -14,6 +14,7 @@
 #include "cli/version.hpp"
 #include "cli/warm_up_report.hpp"
 #include "models/parallel/pass_names.hpp"
+#include "results/certificate.hpp"
 #include "results/chrome_trace.hpp"
 #include "results/expectations.hpp"
 #include "results/result_digests.hpp"
@@ -384,6 +385,27 @@ std::optional<Precision> precision_of_scenarios(const Arguments& arguments, std:
   return wanted;
 }
 
+void write_folders(const Arguments& arguments, const RunFolders& folders, const LoadedScenarios& loaded,
+                   std::span<const std::vector<Replica>> results, const ExplainedStudies& messages) {
+  for (std::size_t i = 0; i < folders.paths.size(); ++i) {
+    if (results[i].empty()) continue;
+    std::vector<NamedText> more;
+    if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
+    if (arguments.has("certificate")) more.push_back({"certificate.csv", certificate_csv(results[i])});
+    write_results(folders.paths[i], run_manifest(loaded.scenarios[i], loaded.inputs[i], arguments),
+                  to_yaml(loaded.scenarios[i], folders.paths[i]), results[i], more);
+  }
+}
+
+/// Throws UsageError if there is nothing that a log of jobs could be about, or nowhere to write it.
+bool is_certified(const Arguments& arguments, bool are_studies) {
+  if (!arguments.has("certificate")) return false;
+  if (are_studies) throw UsageError{"--certificate logs the jobs of a cluster, and an iteration study has none"};
+  if (!arguments.has("output"))
+    throw UsageError{"--certificate writes certificate.csv into the folder of -o: give one"};
+  return true;
+}
+
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
@@ -401,6 +423,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   if (arguments.has("explain") && !are_studies)
     throw UsageError{
         "--explain is about the jobs of an iteration study; `contend explain` explains a job of a cluster"};
+  const bool certify = is_certified(arguments, are_studies);
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (arguments.has("json")) arguments.refuse("by", "with --json, which prints the figures of all groups");
   const std::optional<Precision> precision = precision_of_scenarios(arguments, scenarios);
@@ -416,7 +439,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   catch_interrupts();
   std::vector<std::vector<Replica>> results;
   try {
-    results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
+    results = simulate(scenarios, mode, threads, timeline.get(), lists, true, certify);
   } catch (const InputError& error) {
     if (scenarios.size() != 1 || arguments.has("point")) throw;
     throw InputError{
@@ -425,17 +448,11 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   std::optional<std::string> reached;
   if (precision)
     reached = run_until_precise(*precision, scenarios, results, [&](std::span<const Scenario> more) {
-      return simulate(more, mode, threads, nullptr, lists, true);
+      return simulate(more, mode, threads, nullptr, lists, true, certify);
     });
   if (timeline) timeline->close();
   const auto messages = are_studies ? messages_of(arguments, scenarios, threads) : ExplainedStudies{};
-  for (std::size_t i = 0; i < folders.paths.size(); ++i) {
-    if (results[i].empty()) continue;
-    std::vector<NamedText> more;
-    if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
-    write_results(folders.paths[i], run_manifest(scenarios[i], inputs[i], arguments),
-                  to_yaml(scenarios[i], folders.paths[i]), results[i], more);
-  }
+  write_folders(arguments, folders, loaded, results, messages);
   const auto keep = [&] {
     for (std::size_t i = 0; kept != nullptr && i < scenarios.size(); ++i)
       kept->push_back({run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i]), std::move(results[i])});

@@ -7,6 +7,7 @@
 #include "network/clos.hpp"
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
+#include "results/certificate.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/metering.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -242,8 +243,13 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
                        std::unique_ptr<PlacementPolicy> placement) {
   const auto failure = std::make_shared<PolicyFailure>();
-  const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement), failure);
+  std::optional<CertificateRecorder> recorder;
+  RunHooks recording = hooks;
+  if (hooks.certificate != nullptr) recording.decisions = &recorder.emplace(seed, workload.jobs);
+  const auto simulation =
+      make_simulation(scenario, std::move(workload), seed, recording, std::move(placement), failure);
   RunResult result = simulation->run();
+  if (recorder) *hooks.certificate = recorder->take(result.end);
   if (meters(scenario.cluster)) {
     const Metering metering = metering_of(scenario.cluster, scenario.meter);
     measure(metering.gpus, result);

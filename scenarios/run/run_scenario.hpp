@@ -29,11 +29,13 @@ struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
-  std::optional<JobId> watched{};                ///< a job whose delays are written down, where the network has any
-  TakeLinkUses link_uses{};                      ///< gets what jobs sent over the links of the fabric
-  unsigned threads = 1;                          ///< of an iteration study; it does not change the result
-  const TimedModel* model = nullptr;             ///< of an iteration study: takes the place of study_model()
-  JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
+  /// Gets the rows of the log of the run (results/certificate.hpp), which takes the place of `decisions`.
+  std::string* certificate = nullptr;
+  std::optional<JobId> watched{};     ///< a job whose delays are written down, where the network has any
+  TakeLinkUses link_uses{};           ///< gets what jobs sent over the links of the fabric
+  unsigned threads = 1;               ///< of an iteration study; it does not change the result
+  const TimedModel* model = nullptr;  ///< of an iteration study: takes the place of study_model()
+  JobLists* lists = nullptr;          ///< where the job list comes from; without, the run reads its own
   /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.
   /// Without it, the run throws InputError.
   std::string* failure = nullptr;

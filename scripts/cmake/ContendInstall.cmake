@@ -17,6 +17,7 @@ add_custom_command(
 add_custom_target(contend_share ALL DEPENDS ${share}/stamp)
 
 install(TARGETS contend RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(PROGRAMS scripts/contend_check.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME contend-check COMPONENT program)
 install(DIRECTORY ${share}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program FILES_MATCHING PATTERN "*.1")
 install(FILES ${share}/contend.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME contend
         COMPONENT program)

@@ -249,6 +249,7 @@ def main():
                 shutil.copytree(root / part, folder / part)
             (folder / "build/release").mkdir(parents=True)
             (folder / "build/release/contend").symlink_to(program)
+            (folder / "build/release/contend-check").symlink_to(root / "scripts/contend_check.py")
             (folder / "build/release/python").symlink_to(program.parent / "python")
             found, count = check_page(page, texts.get(page) or (root / page).read_text(encoding="utf-8"), folder)
         faults += found

@@ -26,6 +26,10 @@ done < <(find "$prefix/share/contend/scenarios" -name '*.yaml')
 "$program" run scenarios/ada-srsf/base.yaml --repeat 1 --until 20s -q 2>/dev/null || (($? == 4)) || fail "a shipped scenario doesn't run"
 "$program" compare scenarios/ada-srsf/base.yaml scenarios/ada-srsf/base.yaml --repeat 1 --set engine.until=20s -q 2>/dev/null ||
   fail "a shipped scenario isn't compared"
+"$program" run scenarios/ada-srsf/base.yaml --repeat 1 --until 20s -q --certificate -o certified 2>/dev/null || (($? == 4)) ||
+  fail "a shipped scenario isn't logged"
+"$prefix/bin/contend-check" certified >"$place/log" || { cat "$place/log" >&2; fail "contend-check doesn't find a good run good"; }
+rm -r certified
 if CONTEND_SHARE=/nonexistent "$program" show scenarios/ada-srsf/base.yaml 2>/dev/null; then
   fail "a scenario is found where none is"
 fi

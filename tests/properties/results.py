@@ -6,7 +6,7 @@ import pathlib
 
 # What a run writes beside the manifest.
 FILES = ["jobs.csv", "gpus.csv", "links.csv", "types.csv", "sharing.csv", "fabric.csv", "fabric_jobs.csv",
-         "fabric_utilisation.csv", "fabric_delays.csv", "summary.json"]
+         "fabric_utilisation.csv", "fabric_delays.csv", "certificate.csv", "summary.json"]
 
 
 def ns(text):

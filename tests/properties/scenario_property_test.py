@@ -36,7 +36,9 @@ except ImportError:
     print("scenario_property: skipped, because Python has no yaml")
     sys.exit(77)
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "scripts"))
 
+import contend_check
 import draw
 import falsify
 import features
@@ -53,6 +55,7 @@ ATTEMPTS = 40
 EVENTS = 40000  # a run with more is drawn again: --no-leap and --timeline execute all of them
 ALLOWED_CODES = {0, 4}  # ok, and jobs that did not finish
 WAYS = [("plain", []), ("no-leap", ["--no-leap"]), ("timeline", ["--timeline", "timeline.json"]), ("again", [])]
+CERTIFIED = ["--certificate"]  # in each way
 IN_VAIN = "undid all work since the last checkpoint"  # docs/models/scheduling.md, "In vain"
 MEMORY_FAULTS = ("Sanitizer", "runtime error", "internal error", "please report")
 
@@ -135,7 +138,7 @@ class Judge:
         first = None
         for way, options in WAYS:
             quiet = [] if way == "plain" else ["-q"]
-            done = self.call(["run", "scenario.yaml", "-o", way, *quiet, *options], f"run {way}")
+            done = self.call(["run", "scenario.yaml", "-o", way, *quiet, *CERTIFIED, *options], f"run {way}")
             if done.returncode == 3 and IN_VAIN in done.stderr:
                 raise Unfit
             if done.returncode not in ALLOWED_CODES:
@@ -247,6 +250,8 @@ class Judge:
         self.prepare(scenario)
         found, code, printed = self.run_all_ways(scenario)
         began = time.monotonic()
+        for text in (text for check in contend_check.check_folder(self.folder / "plain") for text in check.wrong):
+            raise Broken("certificate", text)
         timeline = timeline_laws.Timeline(self.folder / "timeline.json", found)
         for broken in self.all_broken(scenario, found, timeline):
             raise Broken(*broken)
