@@ -12,6 +12,7 @@ with file, line, job, instant and both values. Exit code 0: everything that was 
 
 import collections
 import csv
+import functools
 import gzip
 import heapq
 import itertools
@@ -43,8 +44,10 @@ class Unreadable(Exception):
 
 def ns(text):
     """Seconds as whole nanoseconds; None of an empty field."""
-    if text is None or text == "":
+    if not text:
         return None
+    if text.isdigit():
+        return int(text) * SECOND
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     whole, _, part = digits.partition(".")
     if not (whole + part).isdigit() or len(part) > 9:
@@ -149,7 +152,8 @@ class Check:
     def __init__(self, folder, keys, seed, figures, listed):
         self.folder, self.keys, self.seed = folder, keys, seed
         self.figures, self.listed = figures, listed
-        self.wrong, self.counts, self.unchecked = [], collections.Counter(), collections.OrderedDict()
+        self.wrong, self.counts, self.unchecked = [], collections.Counter(), {}
+        self.skip = self.unchecked.setdefault  # what could not be checked, and why
         self.jobs = list(table(folder / "jobs.csv", seed, LOOKED_AT))
         self.gpus, self.links = (list(table(folder / f"{name}.csv", seed)) for name in ("gpus", "links"))
         self.lives = {row["job_id"]: Life(row["job_id"]) for row in self.jobs}
@@ -165,9 +169,6 @@ class Check:
 
     def log(self, line, life, instant, text):
         self.say("certificate.csv", line, life.name, instant, text)
-
-    def skip(self, what, why):
-        self.unchecked.setdefault(what, why)
 
     def equal(self, table, row, column, wanted, time=True):
         """A column must be what the log says."""
@@ -194,23 +195,27 @@ class Check:
     def parameter(self, name, usual):
         return self.keys.get(f"policies.scheduling.{name}", usual)
 
+    @functools.cached_property
     def sharing(self):
         return self.is_set("scheduling.sharing.law", "none")
 
+    @functools.cached_property
     def fails(self):
         usual = {"preset": "none", "components": "[]", "spares": "0", "cold_spares": "0"}
         return self.is_set("loans.servers", "0") or any(
             self.is_set(path, usual.get(path[9:], None)) for path in self.keys if path.startswith("failures."))
 
+    @functools.cached_property
     def scaled(self):
         """Whether the jobs of a run may be others than those of the list."""
         usual = {"scaling.rate": "1", "scaling.durations": "1", "scaling.subset": "1", "scaling.bootstrap": "false",
                  "think_time": "none", "resample.block": "none"}
         return any(self.is_set(f"workload.{key}", value) for key, value in usual.items())
 
+    @functools.cached_property
     def saves_all(self):
         """Whether preemptions undo nothing, and time on GPUs is work but for restarts."""
-        return not (self.is_set("checkpoints.policy", "continuous") or self.fails() or self.sharing())
+        return not (self.is_set("checkpoints.policy", "continuous") or self.fails or self.sharing)
 
     @staticmethod
     def is_elastic(life):
@@ -290,7 +295,7 @@ class Check:
         what = "arrivals and work against the job list"
         if not self.listed:
             return self.skip(what, "the jobs were drawn, or the list isn't there")
-        if self.scaled():
+        if self.scaled:
             return self.skip(what, "workload.scaling, think_time or resample changes them")
         for life in self.lives.values():
             given, submit = life.given, ns(life.given.get("submit_s"))
@@ -303,7 +308,7 @@ class Check:
             if submit is not None and not given.get("after") and life.arrives != submit and (
                     life.arrives is not None or submit < self.end):
                 self.log(life.line, life, life.arrives, f"arrives, the job list says {shown(submit)}")
-            if not given.get("duration_s") or life.asked is None or self.repeats():
+            if not given.get("duration_s") or life.asked is None or self.repeats:
                 continue
             asked = ns(given["duration_s"]) + sum(map(ns, filter(None, given.get("attempts_s", "").split(";"))))
             if life.asked != asked:
@@ -328,7 +333,7 @@ class Check:
 
     def one_holder(self):
         """No GPU is given twice, but to jobs that may share it."""
-        most = int(self.keys.get("scheduling.sharing.most", 2)) if self.sharing() else 1
+        most = int(self.keys.get("scheduling.sharing.most", 2)) if self.sharing else 1
         edges = sorted(((at, begins, gpu, life, each) for life in self.lives.values() for each in life.attempts
                         if each.length() > 0 for gpu in each.gpus
                         for at, begins in ((each.start, 1), (each.end, 0))), key=lambda edge: edge[:2])
@@ -360,7 +365,7 @@ class Check:
 
     def why_unforeseen(self):
         """Why a plan may not hold; empty if estimates are never too short."""
-        if not self.listed or not self.saves_all() or self.scaled():
+        if not self.listed or not self.saves_all or self.scaled:
             return "jobs were drawn, or failures, checkpoints, sharing or scaling change how long they take"
         usual = {"checkpoints.restart_cost": "0s", "scheduling.quantum": "0s", "workload.scatter_penalty": "[]",
                  "measure.from": "0s"}
@@ -386,7 +391,7 @@ class Check:
                      or life.given.get("batch_rule") for life in lives)
         paced = name != "fifo" and (self.is_set("workload.scatter_penalty", "[]") or any(
             life.asked is None or life.given.get("attempts_s") for life in lives))
-        if queues or alters or paced or not self.saves_all():
+        if queues or alters or paced or not self.saves_all:
             return self.skip(f"the order of {name}", "failures, attempts, types, virtual clusters, places or "
                              "iterations make orders of their own")
         strict = self.parameter("strict", "true" if name == "fifo" else "false") == "true" and not any(
@@ -473,7 +478,7 @@ class Check:
             if not 0 <= part <= whole:
                 self.say("jobs.csv", row["line"], life.name, None, f"{name} is {shown(part)} of {shown(whole)}")
         succeeds = row["outcome"] not in ("failed", "timeout")
-        if self.saves_all():
+        if self.saves_all:
             for column in ("overhead_s", "restart_s"):
                 self.equal("jobs.csv", row, column, life.paused())
             if life.asked is not None and not life.causes["fails"] and succeeds:
@@ -488,7 +493,7 @@ class Check:
                      f"finished with {row['iterations_done']} of {row['iterations']} iterations")
         if life.asked is None:
             return
-        if self.is_paced(life):
+        if self.paces or self.is_elastic(life) or life.given.get("batch_rule"):
             self.skip("the work of some jobs with durations", "types, places, other jobs, numbers of GPUs, failures or "
                       "repeated attempts change how long it takes")
             return
@@ -498,20 +503,21 @@ class Check:
                      f"{shown(held - overhead - redone)}, its work is {shown(life.asked)}")
         self.equal("jobs.csv", row, "compute_gpu_s", life.asked * int(row["gpus"]))
 
+    @functools.cached_property
     def repeats(self):
         return self.is_set("scheduling.retries.failed.times", "recorded")
 
-    def is_paced(self, life):
-        """Whether the time of a job may be another than its work."""
+    @functools.cached_property
+    def paces(self):
+        """Whether the time of any job may be another than its work."""
         tables = any(f"workload.{name}" in self.keys for name in ("rates", "goodput", "throughputs"))
-        return (tables or re.search(r"\bspeed: (?!1\b(?!\.))", self.keys[""]) or self.sharing() or self.fails()
-                or self.is_set("workload.scatter_penalty", "[]") or self.is_elastic(life) or self.repeats()
-                or life.given.get("batch_rule"))
+        return (tables or self.sharing or self.fails or self.repeats or self.is_set("workload.scatter_penalty", "[]")
+                or re.search(r"\bspeed: (?!1\b(?!\.))", self.keys[""]))
 
     def rows_of_gpus(self):
         """busy_s and jobs of each GPU; none has more than the time of the run, of which nothing is lost."""
         held, placed, parts = collections.Counter(), collections.Counter(), collections.Counter()
-        whole = all(self.share(life) == 1000 for life in self.lives.values() if life.attempts) and not self.sharing()
+        whole = all(self.share(life) == 1000 for life in self.lives.values() if life.attempts) and not self.sharing
         covers = any(int(life.job["covered_failures"] or 0) for life in self.lives.values())
         spans = sorted((each.start, each.end, gpu) for life in self.lives.values() for each in life.attempts
                        for gpu in each.gpus)
