@@ -322,17 +322,17 @@ constexpr Metric kSummaryMetrics[] = {
     {"max_rho", "maximum rho", "ratio", [](const Summary& s) { return s.max_rho; }},
     {"unfair_share", "unfair jobs", "share", [](const Summary& s) { return s.unfair_share; }},
     {"jain_index", "Jain's index", "share", [](const Summary& s) { return s.jain_index; }},
-    {.name = "avg_jct_bound_s",
+    {.name = "bound_avg_jct_s",
      .title = "bound of the average JCT",
      .unit = "s",
      .value = [](const Summary& s) { return s.bounds.avg_jct_s; },
      .in_texts = false},
-    {.name = "makespan_bound_s",
+    {.name = "bound_makespan_s",
      .title = "bound of the makespan",
      .unit = "s",
      .value = [](const Summary& s) { return s.bounds.makespan_s; },
      .in_texts = false},
-    {"avg_jct_by_bound", "JCT by bound", "ratio", [](const Summary& s) { return s.avg_jct_by_bound; }, false, true},
+    {"jct_by_bound", "JCT by bound", "ratio", [](const Summary& s) { return s.avg_jct_by_bound; }, false, true},
     {"makespan_by_bound", "makespan by bound", "ratio", [](const Summary& s) { return s.makespan_by_bound; }, false,
      true},
     {"deadlines_met", "deadlines met", "share", [](const Summary& s) { return s.deadlines_met; }, false, true},
@@ -422,9 +422,9 @@ bool is_count(std::string_view unit) {
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
-  constexpr std::string_view kOthers[] = {"makespan_s",       "avg_rho",          "max_rho",
-                                          "unfair_share",     "jain_index",       "avg_jct_bound_s",
-                                          "makespan_bound_s", "avg_jct_by_bound", "makespan_by_bound"};
+  constexpr std::string_view kOthers[] = {"makespan_s",       "avg_rho",      "max_rho",
+                                          "unfair_share",     "jain_index",   "bound_avg_jct_s",
+                                          "bound_makespan_s", "jct_by_bound", "makespan_by_bound"};
   return std::ranges::find(kOthers, metric.name) != std::end(kOthers) || metric.is_of_iterations() ||
          (metric.of_jobs && !metric.of_some && !is_count(metric.unit) && metric.unit != "h");
 }

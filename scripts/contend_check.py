@@ -24,7 +24,7 @@ import sys
 
 SECOND = 10 ** 9
 MOST_SHOWN = 20  # disagreements of a folder
-# What the columns of a job list say of places: jobs that have the same there ask alike.
+# Columns of a job list that say which places a job can have: jobs with equal values ask alike.
 DEMAND = ("gpu_type", "gpu_memory", "gpu_share", "cpus", "host_memory", "vc", "place", "priority", "user")
 # The columns of jobs.csv that are looked at: a million jobs have to fit the memory.
 LOOKED_AT = set("""replica job_id model state gpus servers iterations iterations_done preemptions submit_s start_s
@@ -70,7 +70,7 @@ def plain(name):
 
 
 def table(path, seed=None, looked_at=None):
-    """The rows of a CSV file, those of a replica, as maps of these columns with their lines."""
+    """The rows of a CSV file, of one replica if it is given, as maps of these columns with their lines."""
     with open(path, "rb") as file:
         is_packed = file.read(2) == b"\x1f\x8b"
     with (gzip.open if is_packed else open)(path, "rt", newline="", encoding="utf-8-sig") as file:
@@ -207,7 +207,7 @@ class Check:
 
     @functools.cached_property
     def scaled(self):
-        """Whether the jobs of a run may be others than those of the list."""
+        """Whether the run may have other jobs than the list."""
         usual = {"scaling.rate": "1", "scaling.durations": "1", "scaling.subset": "1", "scaling.bootstrap": "false",
                  "think_time": "none", "resample.block": "none"}
         return any(self.is_set(f"workload.{key}", value) for key, value in usual.items())
@@ -259,7 +259,7 @@ class Check:
 
     @staticmethod
     def step(life, now, event, row):
-        """Takes a job from one state to the next; returns what is wrong with that, or nothing."""
+        """Takes a job from one state to the next; returns the fault in that, or nothing."""
         allowed, after = STEPS[event]
         before, seconds = life.state, ns(row["seconds"])
         wrong = "" if before in allowed else f"{event}, but it {before or 'has not arrived'}"
@@ -291,7 +291,7 @@ class Check:
     # -- the laws of the log
 
     def arrivals(self):
-        """Jobs arrive when the job list has them, and ask for what it says."""
+        """Jobs arrive at the times of the job list, and ask for the work and the GPUs that it names."""
         what = "arrivals and work against the job list"
         if not self.listed:
             return self.skip(what, "the jobs were drawn, or the list isn't there")
@@ -512,7 +512,7 @@ class Check:
         """Whether the time of any job may be another than its work."""
         tables = any(f"workload.{name}" in self.keys for name in ("rates", "goodput", "throughputs"))
         return (tables or self.sharing or self.fails or self.repeats or self.is_set("workload.scatter_penalty", "[]")
-                or re.search(r"\bspeed: (?!1\b(?!\.))", self.keys[""]))
+                or re.search(r"\bspeed: (?!1\b(?!\.))|power:\s*\{?[^}]*\blimit: \d", self.keys[""]))
 
     def rows_of_gpus(self):
         """busy_s and jobs of each GPU; none has more than the time of the run, of which nothing is lost."""
@@ -562,13 +562,13 @@ class Check:
         is_window = self.is_set("measure.from", "0s") or self.is_set("measure.until", "none")
         for name, wanted in summary_of(self.jobs, self.gpus, self.links, self.end, is_window).items():
             self.close(None, name, number(self.figures.get(name)), wanted)
-        for name in ("avg_jct", "makespan"):
-            figure, bound, times = (number(self.figures.get(f"{name}_{end}")) for end in ("s", "bound_s", "by_bound"))
+        for name, ratio in (("avg_jct_s", "jct_by_bound"), ("makespan_s", "makespan_by_bound")):
+            figure, bound, times = (number(self.figures.get(key)) for key in (name, f"bound_{name}", ratio))
             if figure is None or bound is None:
                 continue
-            self.close(None, f"{name}_by_bound", times, figure / bound if bound > 0 else None)
+            self.close(None, ratio, times, figure / bound if bound > 0 else None)
             if figure < bound * (1 - 1e-9):
-                self.say("summary.json", 0, "", None, f"{name}_s is {figure}, below its bound {bound}")
+                self.say("summary.json", 0, "", None, f"{name} is {figure}, below its bound {bound}")
         if any(row["transfers"] != "0" for row in self.links):
             self.skip("transfers, links and the length of iterations", "the log has the lives of jobs alone")
 

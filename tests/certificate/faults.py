@@ -122,7 +122,7 @@ FAULTS = [
     ("an average that is better", "fifo", SUMMARY, figure("avg_jct_s", lambda value: value * 0.999), "avg_jct_s is"),
     ("a utilisation that is 1% too high", "fifo", SUMMARY, figure("gpu_utilisation", lambda value: value * 1.01),
      "gpu_utilisation is"),
-    ("a makespan below its bound", "fifo", SUMMARY, figure("makespan_bound_s", lambda value: value * 9), "below its"),
+    ("a makespan below its bound", "fifo", SUMMARY, figure("bound_makespan_s", lambda value: value * 9), "below its"),
     ("a restart that the summary leaves out", "srtf", SUMMARY, figure("restarts", lambda value: value - 1),
      "restarts is"),
 ]

@@ -100,12 +100,12 @@ def summary(scenario, found, jobs):
         value = found.figure(share)
         if value is not None and not -1e-12 <= value <= 1 + 1e-9:
             yield f"{share} is {value}"
-    for name in ("avg_jct", "makespan"):
-        figure, bound, times = (found.figure(f"{name}_{end}") for end in ("s", "bound_s", "by_bound"))
+    for name, ratio in (("avg_jct_s", "jct_by_bound"), ("makespan_s", "makespan_by_bound")):
+        figure, bound, times = (found.figure(key) for key in (name, f"bound_{name}", ratio))
         if (bound is None) != (figure is None) or differs(figure / bound if bound else None, times):
-            yield f"{name}_by_bound is {times}, {figure} by {bound}"
+            yield f"{ratio} is {times}, {figure} by {bound}"
         if times is not None and times < 1 - 1e-9:
-            yield f"{name}_s is {figure}, below its bound {bound}"
+            yield f"{name} is {figure}, below its bound {bound}"
 
 
 def size_group(job):
