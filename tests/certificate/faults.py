@@ -1,7 +1,7 @@
 """Fifty changes of logs and results that are wrong, each with words of the disagreement that has to name it.
 
 A fault is (what, run, file, change, words): `change` gets the rows of a table of that run as maps, or summary.json as
-data, and alters them in place. They were written down before the checker was.
+data, and alters them in place. They were written down before the checker ran for the first time.
 """
 
 
