@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,16 @@ void write_delays(JsonWriter& json, const ExplainReport& report) {
   json.end_array();
 }
 
+/// Of a transfer that has no route when the run ends.
+void write_stall(JsonWriter& json, const ExplainReport& report) {
+  const std::optional<StalledTransfer>& stall = report.job.stall;
+  if (!stall) return;
+  json.key("without_route").begin_object();
+  write_time(json, "since_s", stall->since);
+  json.member("from", stall->from).member("to", stall->to).member("goes_up_first", stall->goes_up_first);
+  json.end_object();
+}
+
 void write_slow(JsonWriter& json, const Explanation& explanation) {
   json.key("slow").begin_array();
   for (const SlowTime& each : explanation.slow) {
@@ -171,6 +182,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_reservations(json, report.job.explanation);
   write_attempts(json, report);
   write_delays(json, report);
+  write_stall(json, report);
   write_slow(json, report.job.explanation);
   write_sharing(json, report);
   if (job.folding && !job.folding->unfolded.run_does_not_fold) write_folding(json, *job.folding);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -176,6 +177,7 @@ class Story {
   void tell_end(const JobAttempt& attempt) {
     switch (attempt.end) {
       case JobAttempt::End::open:
+        tell_stall();
         line(report_.job.result.end, "the run ends; the job still runs");
         break;
       case JobAttempt::End::ended:
@@ -199,6 +201,16 @@ class Story {
         break;
       }
     }
+  }
+
+  /// Why it will not go on: a transfer of it has no route.
+  void tell_stall() {
+    const std::optional<StalledTransfer>& stall = report_.job.stall;
+    if (!stall) return;
+    line(stall->since,
+         fmt::format(
+             "a transfer of it has no route from here on: links have failed, and no path from {} to {}{} is left",
+             stall->from, stall->to, stall->goes_up_first ? " that goes up and then down" : ""));
   }
 
   /// A job is away for a while after a failure, which is neither on GPUs nor in the queue.

@@ -241,6 +241,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     }
     ledger_.write(now, report);
     if (options_.uses) options_.uses(ledger_.uses(now));
+    if (options_.stalls) options_.stalls(stalls());
     report.delays = delays_.delays(now);
     report.has_delays = delays_.watches_any();
     for (std::size_t l = 0; l < report.links.size(); ++l) {
@@ -251,6 +252,18 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   }
 
  private:
+  [[nodiscard]] std::vector<StalledTransfer> stalls() const {
+    const auto nodes = topology_->nodes();
+    const bool has_tiers = std::ranges::any_of(nodes, [](const Node& node) { return node.tier > 0; });
+    std::vector<StalledTransfer> all;
+    for (const Transfer& transfer : transfers_) {
+      if (transfer.stalled == Time::never()) continue;
+      const auto& [from, to] = *transfer.route->cut;
+      all.push_back({transfer.job, transfer.stalled, nodes[from.index()].name, nodes[to.index()].name, has_tiers});
+    }
+    return all;
+  }
+
   struct Transfer {
     JobId job;
     std::vector<ServerId> servers;
@@ -389,8 +402,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   void send(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     const RequestRoute::Step& step = step_of(transfer);
-    set_stalled(transfer, !transfer.route->open);
-    if (!transfer.route->open) return;
+    set_stalled(transfer, transfer.route->cut.has_value());
+    if (transfer.route->cut) return;
     transfer.flow = fluid_.start({.links = step.flow.links,
                                   .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing),
                                   .cap = step.flow.cap,

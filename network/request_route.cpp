@@ -9,25 +9,26 @@ namespace contend {
 
 namespace {
 
-/// Forwards to another router and records whether a route was missing.
+/// Forwards to another router and records the first pair without a route.
 class WatchedRouter final : public Router {
  public:
   explicit WatchedRouter(const Router& router) : router_{router} {}
   void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
     router_.route(from, to, label, route);
-    if (route.links.empty()) lost_ = true;
+    if (route.links.empty() && !cut_) cut_.emplace(from, to);
   }
   void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const override {
     router_.route_together(flows, routes);
-    for (const Route& route : routes) lost_ = lost_ || route.links.empty();
+    for (std::size_t i = 0; i < flows.size() && !cut_; ++i)
+      if (routes[i].links.empty()) cut_.emplace(flows[i].from, flows[i].to);
   }
   [[nodiscard]] bool plans_together() const override { return router_.plans_together(); }
   void set_link_up(LinkId, bool) override {}
-  [[nodiscard]] bool lost() const { return lost_; }
+  [[nodiscard]] const std::optional<std::pair<NodeId, NodeId>>& cut() const { return cut_; }
 
  private:
   const Router& router_;
-  mutable bool lost_ = false;
+  mutable std::optional<std::pair<NodeId, NodeId>> cut_;
 };
 
 }  // namespace
@@ -112,7 +113,7 @@ RequestRoute RouteFinder::find(const TransferRequest& request,
     route.solo += step.flow.fixed;
     route.steps.push_back(std::move(step));
   }
-  route.open = !router.lost();
+  route.cut = router.cut();
   return route;
 }
 

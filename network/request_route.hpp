@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -37,9 +39,9 @@ struct RequestRoute {
   Time start_up;  ///< before the first step
   Time solo;
   std::vector<Step> steps;
-  double total = 0;         ///< bytes over all steps, of the rank that sends most
-  bool open = true;         ///< every message has a route
-  bool is_claimed = false;  ///< its links are among the LinkClaims of the job
+  double total = 0;                              ///< bytes over all steps, of the rank that sends most
+  std::optional<std::pair<NodeId, NodeId>> cut;  ///< the first pair without a route; none: every message has one
+  bool is_claimed = false;                       ///< its links are among the LinkClaims of the job
   std::uint64_t age = 0;
 
   [[nodiscard]] bool serves(const TransferRequest& request) const;

@@ -6,6 +6,11 @@
 // preferred to PCIe, and both to the NIC. Of equally short paths between servers those count that leave and arrive by
 // the interfaces of the two GPUs (network/routing/near_interfaces.hpp): the library binds a GPU to its interface, and
 // only switches hash. network/topology.hpp says which nodes may forward.
+//
+// In fabrics of tiers (leaf-spine, rail-optimised, fat-tree, clos) a path goes up and then down. One that goes up
+// again, as over another leaf, is none, even where links have failed and no other is left: BGP in a Clos rejects it
+// because the spines have one number (RFC 7938, section 5.2.1), and InfiniBand's up/down routing forbids it because
+// credits could wait for each other in a circle (OpenSM, UPDN). Fabrics without tiers know no up and down.
 
 #include "network/routing/beats.hpp"
 #include "network/topology.hpp"

@@ -34,6 +34,10 @@ void Topology::make_relay(NodeId gpu) {
   nodes_[gpu.index()].relays = true;
 }
 
+void Topology::set_tier(NodeId node, std::uint8_t tier) {
+  nodes_[node.index()].tier = tier;
+}
+
 std::span<const NodeId> Topology::gpus_of(ServerId server) const {
   const std::size_t first = first_gpu_[server.index()];
   return std::span{gpus_}.subspan(first, first_gpu_[server.index() + 1] - first);

@@ -28,8 +28,9 @@ enum class NodeKind : std::uint8_t { gpu, nic, bridge, fabric_switch };
 struct Node {
   std::string name;  ///< unique, e.g. "server3/gpu1", "leaf0"
   NodeKind kind = NodeKind::fabric_switch;
-  ServerId server;     ///< none() outside the servers
-  bool relays = true;  ///< true if it forwards traffic of other nodes; for a GPU only after make_relay()
+  ServerId server;        ///< none() outside the servers
+  bool relays = true;     ///< true if it forwards traffic of other nodes; for a GPU only after make_relay()
+  std::uint8_t tier = 0;  ///< of a switch of a fabric with tiers: 1 for a leaf, and so on upwards; 0: it has none
 };
 
 /// One direction of a cable. Parallel cables are separate links.
@@ -50,6 +51,9 @@ class Topology {
   LinkId add_cable(NodeId a, NodeId b, ByteRate bandwidth, Time latency);
   /// Makes the GPU forward traffic of other nodes.
   void make_relay(NodeId gpu);
+  /// Puts a switch on a tier >= 1. A fabric has tiers if all its switches have one and every link between switches
+  /// joins two tiers that follow each other; its routes go up and then down (network/routing.hpp).
+  void set_tier(NodeId node, std::uint8_t tier);
 
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] std::span<const Link> links() const { return links_; }

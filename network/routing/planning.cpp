@@ -185,23 +185,28 @@ class PlanningRouter final : public Router {
   /// is, and so on, and at last the one with the first links. Empty if there is none.
   [[nodiscard]] std::vector<LinkId> best_path(NodeId from, NodeId to, double bytes) const {
     if (!paths_.aim(from, to)) return {};
-    std::map<NodeId, std::pair<Fullness, LinkId>> best;
-    find_best(from, to, bytes, best);
+    BestWays best;
+    find_best({from, false}, to, bytes, best);
     std::vector<LinkId> path;
-    for (NodeId at = from; at != to; at = paths_.topology().links()[path.back().index()].to)
-      path.push_back(best.at(at).second);
+    for (Stage at{from, false}; at.first != to; at = after(at, path.back())) path.push_back(best.at(at).second);
     return path;
   }
 
-  const Fullness& find_best(NodeId at, NodeId to, double bytes,
-                            std::map<NodeId, std::pair<Fullness, LinkId>>& best) const {
+  using Stage = std::pair<NodeId, bool>;  // a node, and whether the path has gone down before
+  using BestWays = std::map<Stage, std::pair<Fullness, LinkId>>;
+
+  [[nodiscard]] Stage after(const Stage& stage, LinkId link) const {
+    return {paths_.topology().links()[link.index()].to, stage.second || paths_.goes_down(link)};
+  }
+
+  const Fullness& find_best(const Stage& at, NodeId to, double bytes, BestWays& best) const {
     const auto [found, is_new] = best.try_emplace(at);
-    if (!is_new || at == to) return found->second.first;
-    const auto next = paths_.next(at);
+    if (!is_new || at.first == to) return found->second.first;
+    const auto next = paths_.next(at.first, at.second);
     const std::vector<LinkId> links(next.begin(), next.end());  // the span lasts until the next call
     std::pair<Fullness, LinkId> least;
     for (const LinkId link : links) {
-      Fullness way = find_best(paths_.topology().links()[link.index()].to, to, bytes, best);
+      Fullness way = find_best(after(at, link), to, bytes, best);
       const double here = is_forbidden(paths_.topology().links()[link.index()].to)
                               ? std::numeric_limits<double>::infinity()
                               : (load_[link.index()] + bytes) / rate(link);

@@ -4,6 +4,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -30,6 +31,7 @@ void ShortestPaths::sort_nodes() {
   for (const Node& node : nodes) {
     const bool inside = node.server.valid();
     const std::size_t local = inside ? first_node_[node.server.index() + 1]++ : switches_++;
+    if (!inside) tiers_.push_back(node.tier);
     places_.push_back({inside ? node.server.value() : kNone, static_cast<std::uint32_t>(local), node.relays});
   }
   first_inner_.assign(servers + 1, 0);
@@ -81,6 +83,11 @@ void ShortestPaths::sort_links() {
       const std::uint32_t a = place(from).server;
       const std::uint32_t b = place(to).server;
       if (a == b && a != kNone) continue;
+      if (a == kNone && b == kNone && !placing) {
+        const int below = tiers_[place(from).local], above = tiers_[place(to).local];
+        CONTEND_CHECK(std::abs(above - below) == (below > 0 || above > 0 ? 1 : 0) && (below > 0) == (above > 0),
+                      "a link between switches of tiers joins two that follow each other");
+      }
       if (!placing) {
         if (a != kNone) ++first_exit_[a + 1];
         if (b != kNone) ++first_entry_[b + 1];
@@ -135,6 +142,7 @@ const ShortestPaths::Hops* ShortestPaths::field(std::uint32_t goal) {
     if (hops[at] + 1U == kFar) break;
     for (std::size_t i = first_into_[at]; i < first_into_[at + 1]; ++i) {
       if (up_[into_[i].index()] == 0 || hops[before_[i]] != kFar) continue;
+      if (!may_step(hops.data(), goal, before_[i], at)) continue;
       hops[before_[i]] = static_cast<Hops>(hops[at] + 1);
       queue_.push_back(before_[i]);
     }
@@ -154,11 +162,24 @@ std::uint32_t ShortestPaths::fabric_distance(std::uint32_t at) const {
   return best;
 }
 
-std::uint32_t ShortestPaths::distance(NodeId at) const {
+/// From a switch to the end of the path, if that only goes down.
+std::uint32_t ShortestPaths::descent(std::uint32_t at) const {
+  std::uint32_t best = kFar;
+  for (const Aim& aim : aims_)
+    if (aim.field[at] + tiers_[aim.at] == tiers_[at]) best = std::min(best, aim.field[at] + aim.rest);
+  return best;
+}
+
+bool ShortestPaths::goes_down(LinkId link) const {
+  const Link& it = topology_.links()[link.index()];
+  return topology_.nodes()[it.from.index()].tier > topology_.nodes()[it.to.index()].tier;
+}
+
+std::uint32_t ShortestPaths::distance(NodeId at, bool has_gone_down) const {
   const Place& here = place(at);
-  if (here.server == kNone) return fabric_distance(here.local);
+  if (here.server == kNone) return has_gone_down ? descent(here.local) : fabric_distance(here.local);
   std::uint32_t best = here.server == place(to_).server ? inner_distance(at, to_) : kFar;
-  if (here.server != place(from_).server) return best;
+  if (has_gone_down || here.server != place(from_).server) return best;
   for (const Exit& exit : ways_out_) best = std::min(best, inner_distance(at, exit.node) + exit.rest);
   return best;
 }
@@ -187,15 +208,16 @@ void ShortestPaths::find_goals(NodeId gpu, bool only_own, std::vector<Goal>& goa
     const std::uint32_t rest = 1 + inner_distance(inside, gpu);
     if (rest < kFar) found.push_back({place(outside).local, rest});
   }
-  // A switch is not a goal of a shortest path if the way through another goal is no longer. Of equal ones the first
-  // stays.
+  // A switch is not a goal of a shortest path if the way through another goal is shorter, unless that way goes up from
+  // where the path has come down. Of equal ones the first stays.
   goals.clear();
   for (std::size_t i = 0; i < found.size(); ++i) {
     bool useful = true;
     for (std::size_t j = 0; j < found.size() && useful; ++j) {
+      const bool is_same = found[i].at == found[j].at;
+      if (tiers_[found[i].at] > 0 && !is_same) continue;
       const std::uint32_t through = field(found[j].at)[found[i].at] + found[j].rest;
-      const bool same = found[i].at == found[j].at && found[i].rest == found[j].rest;
-      useful = through >= found[i].rest && !(same && j < i);
+      useful = through >= found[i].rest && !(is_same && found[i].rest == found[j].rest && j < i);
     }
     if (useful) goals.push_back(found[i]);
   }
@@ -307,33 +329,31 @@ bool ShortestPaths::aim(NodeId from, NodeId to) {
   return distance(from) < kFar;
 }
 
-std::span<const LinkId> ShortestPaths::next(NodeId at) {
+std::span<const LinkId> ShortestPaths::next(NodeId at, bool has_gone_down) {
   next_.clear();
-  const std::uint32_t left = distance(at);
+  const std::uint32_t left = distance(at, has_gone_down);
   if (place(at).server == kNone) {
-    add_next_of_switch(at, left);
+    add_next_of_switch(at, left, has_gone_down);
   } else {
-    for (const Step& step : steps(at)) add_if_next(step, left);
+    for (const Step& step : steps(at)) add_if_next(step, left, has_gone_down);
   }
   CONTEND_DCHECK(!next_.empty(), "a node on a shortest path has a path on");
   return next_;
 }
 
-void ShortestPaths::add_if_next(const Step& step, std::uint32_t left) {
+void ShortestPaths::add_if_next(const Step& step, std::uint32_t left, bool has_gone_down) {
   ++examined_;
   std::uint32_t rest = kFar;
-  if (step.to_switch != kNone) {
-    rest = fabric_distance(step.to_switch);
-  } else if (step.to == to_.value() || places_[step.to].relays) {
-    rest = distance(NodeId{step.to});
-  }
+  const bool is_down = goes_down(step.link);
+  if (step.to_switch != kNone ? is_down || !has_gone_down : step.to == to_.value() || places_[step.to].relays)
+    rest = distance(NodeId{step.to}, has_gone_down || is_down);
   if (rest + 1 != left || up_[step.link.index()] == 0 || !is_wide(step)) return;
   const Link& link = topology_.links()[step.link.index()];
   const bool arrives = place(link.from).server != place(to_).server && places_[step.to].server == place(to_).server;
   if (!(arrives && enters_own_) || owns(to_, link.to)) next_.push_back(step.link);
 }
 
-void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
+void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left, bool has_gone_down) {
   const std::size_t door = first_to_door_[place(at).local];
   const auto to_switches = std::span{steps_}.subspan(first_step_[at.index()], door - first_step_[at.index()]);
   const auto to_servers = std::span{steps_}.subspan(door, first_step_[at.index() + 1] - door);
@@ -341,7 +361,7 @@ void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
   const auto add_with = [&](std::span<const Step> sorted, std::uint32_t key, auto key_of) {
     auto step = std::lower_bound(sorted.begin(), sorted.end(), key,
                                  [&](const Step& a, std::uint32_t least) { return key_of(a) < least; });
-    for (; step != sorted.end() && key_of(*step) == key; ++step) add_if_next(*step, left);
+    for (; step != sorted.end() && key_of(*step) == key; ++step) add_if_next(*step, left, has_gone_down);
   };
   const auto to_server = [&](std::uint32_t server) {
     add_with(to_servers, server, [&](const Step& step) { return places_[step.to].server; });
@@ -355,19 +375,21 @@ void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left) {
       add_with(to_switches, aim.at, [](const Step& step) { return step.to_switch; });
     }
   } else if (left > nearest + 1) {
-    for (const Step& step : to_switches) add_if_next(step, left);
+    for (const Step& step : to_switches) add_if_next(step, left, has_gone_down);
   }
   to_server(place(to_).server);
   if (place(from_).server != place(to_).server) to_server(place(from_).server);
   std::sort(next_.begin(), next_.end());
 }
 
-bool ShortestPaths::loses_paths(const std::vector<Hops>& field, const Link& link) const {
-  const std::uint32_t before = field[place(link.from).local];
+bool ShortestPaths::loses_paths(std::uint32_t goal, const Link& link) const {
+  const std::vector<Hops>& field = fields_[goal];
+  const std::uint32_t from = place(link.from).local, before = field[from];
   if (field[place(link.to).local] + 1U != before) return false;
   const auto out = steps(link.from);
   return std::none_of(out.begin(), out.end(), [&](const Step& step) {
-    return up_[step.link.index()] != 0 && step.to_switch != kNone && field[step.to_switch] + 1U == before;
+    return up_[step.link.index()] != 0 && step.to_switch != kNone && field[step.to_switch] + 1U == before &&
+           may_step(field.data(), goal, from, step.to_switch);
   });
 }
 
@@ -382,10 +404,11 @@ void ShortestPaths::set_link_up(LinkId link, bool up) {
     if (from.server == to.server) measure_server(from.server);
     return;  // crossings between servers and fabric are checked in aim()
   }
-  for (std::vector<Hops>& hops : fields_) {
+  for (std::uint32_t goal = 0; goal < fields_.size(); ++goal) {
+    std::vector<Hops>& hops = fields_[goal];
     if (hops.empty()) continue;
     const bool gains = up && hops[to.local] + 1U < hops[from.local];
-    if (gains || (!up && loses_paths(hops, changed))) hops = {};
+    if (gains || (!up && loses_paths(goal, changed))) hops = {};
   }
 }
 

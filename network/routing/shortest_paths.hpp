@@ -6,6 +6,11 @@
 // source and arrive at one of the destination (network/routing/near_interfaces.hpp); if there are none, those that
 // leave so; if there are none either, those that arrive so.
 //
+// Where switches have tiers (Topology::set_tier), only paths count that don't go up to a higher tier after they have
+// gone down: who follows a path says whether it has. A switch from which a path goes down all the way to a goal is as
+// far from it as their tiers are apart, and no other path from there is as short: so one distance a switch also tells
+// whether the way down is open.
+//
 // At a switch only the ports matter that lead to other switches or to the two servers of the pair, so that a route
 // through a switch with 100,000 servers costs as much as one through a switch with two.
 //
@@ -35,8 +40,11 @@ class ShortestPaths {
   /// servers with the same contact have the same distance to every other GPU.
   [[nodiscard]] std::vector<std::uint32_t> contact(NodeId gpu) const;
   /// The links out of `at` that continue a shortest path, in order of id and never empty. `at` must be a node on a
-  /// shortest path other than its end. Valid until the next call.
-  std::span<const LinkId> next(NodeId at);
+  /// shortest path other than its end, and `has_gone_down` says if goes_down() is true of a link before. Valid until
+  /// the next call.
+  std::span<const LinkId> next(NodeId at, bool has_gone_down);
+  /// True if the link leads from a switch with a tier to a lower one or into a server.
+  [[nodiscard]] bool goes_down(LinkId link) const;
   void set_link_up(LinkId link, bool up);
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
@@ -88,7 +96,12 @@ class ShortestPaths {
   void sort_steps();
   void measure_server(std::size_t server);
   const Hops* field(std::uint32_t goal);
-  [[nodiscard]] bool loses_paths(const std::vector<Hops>& field, const Link& link) const;
+  [[nodiscard]] bool loses_paths(std::uint32_t goal, const Link& link) const;
+  /// True if a path of this field may take the step between two switches: up, or down where it never has to go up
+  /// again.
+  [[nodiscard]] bool may_step(const Hops* field, std::uint32_t goal, std::uint32_t from, std::uint32_t to) const {
+    return tiers_[from] <= tiers_[to] || field[to] + tiers_[goal] == tiers_[to];
+  }
   const Goals& goals_of(NodeId gpu);
   void find_goals(NodeId gpu, bool only_own, std::vector<Goal>& goals);
   void take_aims(const std::vector<Goal>& goals);
@@ -98,12 +111,13 @@ class ShortestPaths {
   void find_widths();
   [[nodiscard]] double width_over(const Step& step) const;
   [[nodiscard]] bool is_wide(const Step& step) const;
-  void add_if_next(const Step& step, std::uint32_t left);
-  void add_next_of_switch(NodeId at, std::uint32_t left);
+  void add_if_next(const Step& step, std::uint32_t left, bool has_gone_down);
+  void add_next_of_switch(NodeId at, std::uint32_t left, bool has_gone_down);
 
   [[nodiscard]] std::uint32_t inner_distance(NodeId from, NodeId to) const;  // same server
   [[nodiscard]] std::uint32_t fabric_distance(std::uint32_t at) const;
-  [[nodiscard]] std::uint32_t distance(NodeId at) const;
+  [[nodiscard]] std::uint32_t descent(std::uint32_t at) const;
+  [[nodiscard]] std::uint32_t distance(NodeId at, bool has_gone_down = false) const;
   [[nodiscard]] const Place& place(NodeId node) const { return places_[node.index()]; }
   [[nodiscard]] std::span<const Step> steps(NodeId node) const {
     return std::span{steps_}.subspan(first_step_[node.index()],
@@ -121,6 +135,7 @@ class ShortestPaths {
   std::vector<std::size_t> first_step_;     // by node
   std::vector<std::size_t> first_to_door_;  // by switch: the first of its steps that leads to a server
   std::size_t switches_ = 0;
+  std::vector<std::uint8_t> tiers_;      // by switch
   std::vector<NodeId> server_nodes_;     // server by server
   std::vector<std::size_t> first_node_;  // by server
   std::vector<Hops> inner_;              // distances within the servers, square matrices one after the other

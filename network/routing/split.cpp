@@ -21,15 +21,17 @@ constexpr std::size_t kMostPaths = 65'536;
 using Path = std::vector<LinkId>;
 
 /// All shortest paths of a pair, in order of the ids of their links. False if there are too many.
-bool list_paths(ShortestPaths& shortest, NodeId at, NodeId to, Path& path, std::vector<Path>& paths) {
+bool list_paths(ShortestPaths& shortest, NodeId at, NodeId to, bool has_gone_down, Path& path,
+                std::vector<Path>& paths) {
   if (at == to) {
     paths.push_back(path);
     return paths.size() <= kMostPaths;
   }
-  const auto next = shortest.next(at);
+  const auto next = shortest.next(at, has_gone_down);
   for (const LinkId link : std::vector<LinkId>(next.begin(), next.end())) {
     path.push_back(link);
-    const bool all = list_paths(shortest, shortest.topology().links()[link.index()].to, to, path, paths);
+    const bool all = list_paths(shortest, shortest.topology().links()[link.index()].to, to,
+                                has_gone_down || shortest.goes_down(link), path, paths);
     path.pop_back();
     if (!all) return false;
   }
@@ -152,7 +154,7 @@ class Planner {
     if (!shortest_.aim(demand.from, demand.to)) return complain("there is no path");
     Path path;
     paths_.clear();
-    if (!list_paths(shortest_, demand.from, demand.to, path, paths_))
+    if (!list_paths(shortest_, demand.from, demand.to, false, path, paths_))
       return complain("more than 65,536 shortest paths");
     return true;
   }

@@ -1,4 +1,5 @@
 #include "network/routing.hpp"
+#include "network/routing/merge_links.hpp"
 #include "network/routing/shortest_paths.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace {
 
 class SprayingRouter final : public Router {
  public:
-  explicit SprayingRouter(const Topology& topology) : paths_{topology}, slot_(topology.nodes().size(), kUnseen) {}
+  explicit SprayingRouter(const Topology& topology) : paths_{topology}, slot_(2 * topology.nodes().size(), kUnseen) {}
 
   void route(NodeId from, NodeId to, std::uint64_t, Route& route) const override {
     route.links.clear();
@@ -31,9 +32,8 @@ class SprayingRouter final : public Router {
       route.links.push_back({step.link, share});
     }
     route.latency = visited_.back().latency;
-    for (const Visited& visited : visited_) slot_[visited.node.index()] = kUnseen;
-    std::sort(route.links.begin(), route.links.end(),
-              [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
+    for (const Visited& visited : visited_) slot_of(visited.node, visited.has_gone_down) = kUnseen;
+    merge_links(route.links);
   }
   void set_link_up(LinkId link, bool up) override { paths_.set_link_up(link, up); }
 
@@ -42,6 +42,7 @@ class SprayingRouter final : public Router {
 
   struct Visited {
     NodeId node;
+    bool has_gone_down = false;
     double paths = 0;  ///< shortest paths from here to the end
     double share = 0;  ///< part of the bytes that passes here
     Time latency;      ///< of the longest path to here
@@ -52,18 +53,24 @@ class SprayingRouter final : public Router {
     LinkId link;
   };
 
-  /// Visits the nodes of all shortest paths breadth first; the end comes last.
+  std::uint32_t& slot_of(NodeId node, bool has_gone_down) const {
+    return slot_[2 * node.index() + (has_gone_down ? 1 : 0)];
+  }
+
+  /// Visits the nodes of all shortest paths breadth first; the end comes last. A node counts by itself before a path
+  /// has gone down and afterwards.
   void spread_out(NodeId from, NodeId to) const {
     steps_.clear();
-    visited_.assign(1, {from, 0, 0, {}});
-    slot_[from.index()] = 0;
+    visited_.assign(1, {from, false, 0, 0, {}});
+    slot_of(from, false) = 0;
     for (std::size_t i = 0; visited_[i].node != to; ++i) {
-      for (const LinkId link : paths_.next(visited_[i].node)) {
+      for (const LinkId link : paths_.next(visited_[i].node, visited_[i].has_gone_down)) {
         const NodeId after = paths_.topology().links()[link.index()].to;
-        std::uint32_t& slot = slot_[after.index()];
+        const bool has_gone_down = visited_[i].has_gone_down || paths_.goes_down(link);
+        std::uint32_t& slot = slot_of(after, has_gone_down);
         if (slot == kUnseen) {
           slot = static_cast<std::uint32_t>(visited_.size());
-          visited_.push_back({after, 0, 0, {}});
+          visited_.push_back({after, has_gone_down, 0, 0, {}});
         }
         steps_.push_back({static_cast<std::uint32_t>(i), slot, link});
       }
@@ -71,7 +78,7 @@ class SprayingRouter final : public Router {
   }
 
   mutable ShortestPaths paths_;              // a cache
-  mutable std::vector<std::uint32_t> slot_;  // by node: its place in visited_
+  mutable std::vector<std::uint32_t> slot_;  // by node, before and after the way down: its place in visited_
   mutable std::vector<Visited> visited_;
   mutable std::vector<Step> steps_;
 };

@@ -16,8 +16,10 @@ void walk(ShortestPaths& paths, NodeId from, NodeId to, Choose&& choose, Route& 
   route.links.clear();
   route.latency = Time{};
   if (!paths.aim(from, to)) return;
+  bool has_gone_down = false;
   for (NodeId at = from; at != to;) {
-    const LinkId link = choose(at, paths.next(at));
+    const LinkId link = choose(at, paths.next(at, has_gone_down));
+    has_gone_down = has_gone_down || paths.goes_down(link);
     const Link& step = paths.topology().links()[link.index()];
     route.links.push_back({link, 1});
     route.latency += step.latency;

@@ -5,6 +5,7 @@
 #include "network/topologies/topology_spec.hpp"
 #include "sim/complaints.hpp"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +33,12 @@ struct Assembly {
   [[nodiscard]] ByteRate link_bandwidth() const {
     return spec.fabric.link_bandwidth.value_or(spec.server.nic_bandwidth);
   }
-  NodeId add_switch(std::string name) { return topology.add_node(std::move(name), NodeKind::fabric_switch); }
+  /// `tier`: Node::tier
+  NodeId add_switch(std::string name, std::uint8_t tier = 0) {
+    const NodeId added = topology.add_node(std::move(name), NodeKind::fabric_switch);
+    topology.set_tier(added, tier);
+    return added;
+  }
   void attach(NodeId nic, NodeId leaf) {
     topology.add_cable(nic, leaf, spec.server.nic_bandwidth, spec.fabric.link_latency);
   }

@@ -33,7 +33,7 @@ void build_two_tiers(Assembly& assembly, bool rails) {
   const std::size_t width = rails ? assembly.size.nics : 1;  // leaves to which a server is attached
   const std::size_t units = divide_up(assembly.size.servers, fabric.servers_per_leaf);
   std::vector<NodeId> leaves;
-  for (std::size_t i = 0; i < units * width; ++i) leaves.push_back(assembly.add_switch(fmt::format("leaf{}", i)));
+  for (std::size_t i = 0; i < units * width; ++i) leaves.push_back(assembly.add_switch(fmt::format("leaf{}", i), 1));
   for (std::size_t server = 0; server < assembly.size.servers; ++server) {
     const std::size_t first = server / fabric.servers_per_leaf * width;
     for (std::size_t nic = 0; nic < assembly.size.nics; ++nic) {
@@ -48,7 +48,7 @@ void build_two_tiers(Assembly& assembly, bool rails) {
     bandwidth = ByteRate{below / (cables * fabric.oversubscription)};
   }
   for (std::size_t i = 0; i < fabric.spines; ++i) {
-    const NodeId spine = assembly.add_switch(fmt::format("spine{}", i));
+    const NodeId spine = assembly.add_switch(fmt::format("spine{}", i), 2);
     for (const NodeId leaf : leaves) assembly.join(leaf, spine, bandwidth);
   }
 }

@@ -41,9 +41,9 @@ void build_fat_tree(Assembly& assembly) {
   std::vector<NodeId> edges;
   std::vector<NodeId> aggregations;
   for (std::size_t pod = 0; pod < k; ++pod) {
-    for (std::size_t i = 0; i < half; ++i) edges.push_back(assembly.add_switch(fmt::format("pod{}/edge{}", pod, i)));
+    for (std::size_t i = 0; i < half; ++i) edges.push_back(assembly.add_switch(fmt::format("pod{}/edge{}", pod, i), 1));
     for (std::size_t i = 0; i < half; ++i) {
-      aggregations.push_back(assembly.add_switch(fmt::format("pod{}/agg{}", pod, i)));
+      aggregations.push_back(assembly.add_switch(fmt::format("pod{}/agg{}", pod, i), 2));
     }
   }
   std::size_t port = 0;
@@ -54,7 +54,7 @@ void build_fat_tree(Assembly& assembly) {
     for (std::size_t j = 0; j < half; ++j) cable(edges[i], aggregations[i / half * half + j]);
   }
   for (std::size_t core = 0; core < half * half; ++core) {
-    const NodeId top = assembly.add_switch(fmt::format("core{}", core));
+    const NodeId top = assembly.add_switch(fmt::format("core{}", core), 3);
     for (std::size_t pod = 0; pod < k; ++pod) cable(aggregations[pod * half + core / half], top);
   }
 }
@@ -99,12 +99,12 @@ void build_clos(Assembly& assembly) {
   std::vector<NodeId> aggregations;
   for (std::size_t pod = 0; pod < pods; ++pod) {
     for (std::size_t i = 0; i < fabric.aggregations_per_pod; ++i) {
-      aggregations.push_back(assembly.add_switch(fmt::format("pod{}/agg{}", pod, i)));
+      aggregations.push_back(assembly.add_switch(fmt::format("pod{}/agg{}", pod, i), 2));
     }
   }
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
     const std::size_t pod = leaf / fabric.leaves_per_pod;
-    const NodeId node = assembly.add_switch(fmt::format("pod{}/leaf{}", pod, leaf % fabric.leaves_per_pod));
+    const NodeId node = assembly.add_switch(fmt::format("pod{}/leaf{}", pod, leaf % fabric.leaves_per_pod), 1);
     const std::size_t first = leaf * fabric.servers_per_leaf;
     for (std::size_t i = first; i < std::min(first + fabric.servers_per_leaf, assembly.size.servers); ++i) {
       assembly.attach_server(i, node);
@@ -116,7 +116,7 @@ void build_clos(Assembly& assembly) {
   const std::size_t cores_of_plane = fabric.cores / fabric.planes;
   const std::size_t aggregations_of_plane = fabric.aggregations_per_pod / fabric.planes;
   for (std::size_t core = 0; core < fabric.cores; ++core) {
-    const NodeId top = assembly.add_switch(fmt::format("core{}", core));
+    const NodeId top = assembly.add_switch(fmt::format("core{}", core), 3);
     for (std::size_t i = 0; i < aggregations.size(); ++i) {
       const std::size_t plane = i % fabric.aggregations_per_pod / aggregations_of_plane;
       if (plane == core / cores_of_plane) assembly.join(aggregations[i], top, upper);

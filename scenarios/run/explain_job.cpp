@@ -87,6 +87,11 @@ ExplainedJob explain_job(const Scenario& scenario, std::uint64_t seed, const std
   RunHooks recording = hooks;
   recording.decisions = &recorder;
   recording.watched = explained.job;
+  recording.stalls = [&](const std::vector<StalledTransfer>& stalls) {
+    for (const StalledTransfer& each : stalls)
+      if (each.job == explained.job && (!explained.stall || each.since < explained.stall->since))
+        explained.stall = each;
+  };
   const JobSpec& spec = workload.jobs[explained.job.index()];
   const bool watches = what == ExplainWhat::waits_and_iterations && !spec.duration;
   Plans plans;

@@ -1,6 +1,7 @@
 #pragma once
 // Explains why a job of a scenario waited, and for what it spent its iterations.
 
+#include "network/link_use.hpp"
 #include "results/wait_recorder.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/scenario.hpp"
@@ -19,6 +20,8 @@ struct ExplainedJob {
   /// Of a job of iterations that has completed one, if wanted: for what one of its GPUs spent its time, and its
   /// messages if it trains layer by layer.
   std::optional<StudyMessages> iteration;
+  /// Its transfer that has stood still for longest when the run ends, because links have failed.
+  std::optional<StalledTransfer> stall{};
 };
 
 /// What is to be explained. Only a run without leaping sees iterations, which takes longer.

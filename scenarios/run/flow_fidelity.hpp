@@ -29,6 +29,7 @@ namespace contend {
 struct NetworkRecords {
   std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
   TakeLinkUses uses;          ///< gets what jobs sent over links, if given
+  TakeStalls stalls{};        ///< gets the transfers that stand still at the end, if given
   std::shared_ptr<const ReservedSpines> reserved{};  ///< for make_planning_router(); not written
   std::function<std::string(JobId)> job_name{};      ///< for messages
 };

@@ -208,7 +208,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
-  NetworkRecords records{.watched = {}, .uses = hooks.link_uses, .reserved = context.reserved};
+  NetworkRecords records{.watched = {}, .uses = hooks.link_uses, .stalls = hooks.stalls, .reserved = context.reserved};
   if (flow) records.job_name = names_of(workload.jobs);
   if (scenario.network.delays || hooks.watched) records.watched.assign(jobs, scenario.network.delays);
   if (hooks.watched) records.watched[hooks.watched->index()] = true;

@@ -33,6 +33,7 @@ struct RunHooks {
   std::string* certificate = nullptr;
   std::optional<JobId> watched{};     ///< a job whose delays are written down, where the network has any
   TakeLinkUses link_uses{};           ///< gets what jobs sent over the links of the fabric
+  TakeStalls stalls{};                ///< gets the transfers that stand still at the end
   unsigned threads = 1;               ///< of an iteration study; it does not change the result
   const TimedModel* model = nullptr;  ///< of an iteration study: takes the place of study_model()
   JobLists* lists = nullptr;          ///< where the job list comes from; without, the run reads its own

@@ -5,6 +5,7 @@
 #include "network/collectives/algorithm.hpp"
 #include "network/collectives/collective_run.hpp"
 #include "network/routing/near_interfaces.hpp"
+#include "network/routing/planning.hpp"
 #include "network/routing/shortest_paths.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -59,7 +60,8 @@ std::vector<bool> all_up(const Topology& topology) {
   return std::vector<bool>(topology.links().size(), true);
 }
 
-/// Follows the links of a single path and returns their number, or 0 if they are not a path from `from` to `to`.
+/// Follows the links of a single path and returns their number, or 0 if they are not a path from `from` to `to`, or one
+/// that goes up after it has gone down.
 std::size_t length_of_path(const Topology& topology, NodeId from, NodeId to, const Route& route) {
   std::map<NodeId, NodeId> next;
   for (const auto& [link, share] : route.links) {
@@ -68,19 +70,25 @@ std::size_t length_of_path(const Topology& topology, NodeId from, NodeId to, con
   }
   std::size_t steps = 0;
   NodeId at = from;
-  for (; at != to && next.contains(at); ++steps) at = next[at];
+  bool has_gone_down = false;
+  for (; at != to && next.contains(at); ++steps) {
+    const int slope = topology.nodes()[next[at].index()].tier - topology.nodes()[at.index()].tier;
+    if (slope > 0 && has_gone_down) return 0;
+    has_gone_down = has_gone_down || slope < 0;
+    at = next[at];
+  }
   return at == to && steps == route.links.size() ? steps : 0;
 }
 
 /// Shares that flow in and out of every node balance; the source sends 1 and the destination gets 1. Every link lies on
 /// a shortest path.
-void check_balance(const Topology& topology, NodeId from, NodeId to, const Route& route,
-                   const std::vector<std::size_t>& distance) {
+void check_balance(const Topology& topology, NodeId from, NodeId to, const Route& route, const Distances& distance) {
   std::map<NodeId, double> surplus;
   for (const auto& [link, share] : route.links) {
     const Link& step = topology.links()[link.index()];
     REQUIRE(share > 0);
-    REQUIRE(distance[step.from.index()] == distance[step.to.index()] + 1);
+    const bool is_down = slope_of(topology, step) < 0;
+    REQUIRE(distance.any[step.from.index()] == (is_down ? distance.down : distance.any)[step.to.index()] + 1);
     surplus[step.from] -= share;
     surplus[step.to] += share;
   }
@@ -103,11 +111,11 @@ void check_all_pairs(const Case& made, const std::vector<bool>& up, const std::v
     for (const NodeId to : topology.gpus()) {
       if (from == to) continue;
       const auto distance = distances_to(topology, from, to, up);
-      const bool joined = distance[from.index()] < 1000;
+      const bool joined = distance.any[from.index()] < 1000;
       ++(joined ? pairs.joined : pairs.apart);
       for (const Router* router : single) {
         router->route(from, to, 7, route);
-        REQUIRE(length_of_path(topology, from, to, route) == (joined ? distance[from.index()] : 0));
+        REQUIRE(length_of_path(topology, from, to, route) == (joined ? distance.any[from.index()] : 0));
         REQUIRE(std::ranges::all_of(route.links, [&](const LinkShare& share) { return up[share.link.index()]; }));
       }
       spraying.route(from, to, 7, route);
@@ -135,10 +143,10 @@ class PlainPaths {
   PlainPaths(const Topology& topology, const std::vector<bool>& up)
       : topology_{topology}, up_{up}, near_{near_interfaces(topology).own} {}
 
-  std::vector<Path> between(NodeId from, NodeId to, const std::vector<std::size_t>& distance) const {
+  std::vector<Path> between(NodeId from, NodeId to, const Distances& distance) const {
     std::vector<Path> paths;
     Path path;
-    list(from, to, distance, path, paths);
+    list(from, to, distance, false, path, paths);
     if (server_of(from) == server_of(to)) {
       keep_if_any(paths, [&](const Path& each) {
         return std::ranges::all_of(each, [&](LinkId l) { return server_of(link(l).to) == server_of(to); });
@@ -176,13 +184,18 @@ class PlainPaths {
     for (const LinkId each : path) least = std::min(least, link(each).bandwidth.bytes_per_second());
     return least;
   }
-  void list(NodeId at, NodeId to, const std::vector<std::size_t>& distance, Path& path,
+  void list(NodeId at, NodeId to, const Distances& distance, bool has_gone_down, Path& path,
             std::vector<Path>& paths) const {
     if (at == to) paths.push_back(path);
     for (const LinkId each : topology_.out(at)) {
-      if (!up_[each.index()] || distance[link(each).to.index()] + 1 != distance[at.index()]) continue;
+      const int slope = slope_of(topology_, link(each));
+      if (!up_[each.index()] || (has_gone_down && slope > 0)) continue;
+      const bool goes_down = has_gone_down || slope < 0;
+      const auto& here = has_gone_down ? distance.down : distance.any;
+      const auto& there = goes_down ? distance.down : distance.any;
+      if (there[link(each).to.index()] + 1 != here[at.index()]) continue;
       path.push_back(each);
-      list(link(each).to, to, distance, path, paths);
+      list(link(each).to, to, distance, goes_down, path, paths);
       path.pop_back();
     }
   }
@@ -196,22 +209,32 @@ class PlainPaths {
 std::size_t check_next(ShortestPaths& paths, NodeId from, NodeId to, const std::vector<bool>& up) {
   const Topology& topology = paths.topology();
   const auto distance = distances_to(topology, from, to, up);
-  const bool joined = distance[from.index()] < 1000;
+  const bool joined = distance.any[from.index()] < 1000;
   REQUIRE(paths.aim(from, to) == joined);
   if (!joined) return 0;
-  std::map<NodeId, std::set<LinkId>> expected;
+  using Stage = std::pair<NodeId, bool>;  // a node, and whether the path has gone down before
+  const auto after = [&](const Stage& stage, LinkId id) {
+    const Link& link = topology.links()[id.index()];
+    return Stage{link.to, stage.second || slope_of(topology, link) < 0};
+  };
+  std::map<Stage, std::set<LinkId>> expected;
   for (const Path& path : PlainPaths{topology, up}.between(from, to, distance)) {
-    for (const LinkId link : path) expected[topology.links()[link.index()].from].insert(link);
+    Stage at{from, false};
+    for (const LinkId link : path) {
+      expected[at].insert(link);
+      at = after(at, link);
+    }
   }
-  std::vector<NodeId> visited{from};
+  std::vector<Stage> visited{{from, false}};
   for (std::size_t i = 0; i < visited.size(); ++i) {
-    if (visited[i] == to) continue;
-    const auto next = paths.next(visited[i]);
+    const Stage at = visited[i];
+    if (at.first == to) continue;
+    const auto next = paths.next(at.first, at.second);
     const std::vector<LinkId> ours(next.begin(), next.end());
-    const auto& theirs = expected[visited[i]];
+    const auto& theirs = expected[at];
     REQUIRE(ours == std::vector<LinkId>(theirs.begin(), theirs.end()));
     for (const LinkId link : ours) {
-      const NodeId there = topology.links()[link.index()].to;
+      const Stage there = after(at, link);
       if (std::ranges::find(visited, there) == visited.end()) visited.push_back(there);
     }
   }
@@ -317,7 +340,12 @@ TEST_CASE("a route through a switch costs as much with many servers as with few"
     for (std::size_t i = 0; i < 20; ++i) {
       const NodeId to = gpus[(i + servers / 2) % servers];
       REQUIRE(paths.aim(gpus[i], to));
-      for (NodeId at = gpus[i]; at != to;) at = topology.links()[paths.next(at).front().index()].to;
+      bool has_gone_down = false;
+      for (NodeId at = gpus[i]; at != to;) {
+        const LinkId link = paths.next(at, has_gone_down).front();
+        has_gone_down = has_gone_down || paths.goes_down(link);
+        at = topology.links()[link.index()].to;
+      }
     }
     return paths.examined();
   };
@@ -358,4 +386,118 @@ TEST_CASE("routes avoid links that are down and come back when they are up, what
   }
   CHECK(pairs.joined > effort(1000));
   CHECK(pairs.apart > effort(1000));
+}
+
+namespace {
+
+std::vector<std::unique_ptr<Router>> all_routers(const Topology& topology) {
+  std::vector<std::unique_ptr<Router>> routers;
+  routers.push_back(make_shortest_path_router(topology));
+  routers.push_back(make_ecmp_router(topology, 3));
+  routers.push_back(make_spraying_router(topology));
+  routers.push_back(make_ethereal_router(topology));
+  routers.push_back(make_planning_router(topology, {}));
+  return routers;
+}
+
+/// Takes both directions of a cable down or up.
+void set_cable(const Topology& topology, Router& router, const std::string& a, const std::string& b, bool up) {
+  for (std::size_t i = 0; i < topology.links().size(); ++i) {
+    const std::string name = topology.link_name(LinkId{i});
+    if (name == a + "->" + b || name == b + "->" + a) router.set_link_up(LinkId{i}, up);
+  }
+}
+
+/// True if the route enters a switch from above and leaves it upwards.
+bool goes_up_after_down(const Topology& topology, const Route& route) {
+  std::set<NodeId> from_above;
+  for (const LinkShare& use : route.links) {
+    const Link& link = topology.links()[use.link.index()];
+    if (slope_of(topology, link) < 0) from_above.insert(link.to);
+  }
+  return std::ranges::any_of(route.links, [&](const LinkShare& use) {
+    const Link& link = topology.links()[use.link.index()];
+    return slope_of(topology, link) > 0 && from_above.contains(link.from);
+  });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a pair of leaves of which only a third one knows both spines is apart, and in a fabric without tiers it isn't") {
+  // leaf0 keeps spine0 and leaf1 keeps spine1: what is left is leaf0, spine0, leaf2, spine1, leaf1.
+  const Topology topology = build_topology(leaf_spine(2, 2), 6, 1);
+  const auto gpus = topology.gpus();
+  for (const auto& router : all_routers(topology)) {
+    set_cable(topology, *router, "leaf0", "spine1", false);
+    set_cable(topology, *router, "leaf1", "spine0", false);
+    const auto links = [&](std::size_t from, std::size_t to) {
+      Route route;
+      router->route(gpus[from], gpus[to], 7, route);
+      return route.links.size();
+    };
+    CHECK(links(0, 2) == 0);
+    CHECK(links(3, 1) == 0);
+    CHECK(links(0, 1) == 4);
+    CHECK(links(0, 4) == 6);
+    CHECK(links(5, 2) == 6);
+    set_cable(topology, *router, "leaf1", "spine0", true);
+    CHECK(links(0, 2) == 6);
+  }
+  TopologySpec listed = spec("custom");
+  for (const char* name : {"leaf0", "leaf1", "leaf2", "spine0", "spine1"}) {
+    listed.fabric.graph.nodes.emplace_back();
+    listed.fabric.graph.nodes.back().name = name;
+  }
+  const auto join = [&](const std::string& a, const std::string& b) {
+    listed.fabric.graph.links.emplace_back();
+    listed.fabric.graph.links.back().from = a;
+    listed.fabric.graph.links.back().to = b;
+  };
+  for (std::size_t server = 0; server < 6; ++server)
+    join("server" + std::to_string(server), "leaf" + std::to_string(server / 2));
+  for (const char* leaf : {"leaf0", "leaf1", "leaf2"})
+    for (const char* spine : {"spine0", "spine1"}) join(leaf, spine);
+  const Topology custom = build_topology(listed, 6, 1);
+  for (const auto& router : all_routers(custom)) {
+    set_cable(custom, *router, "leaf0", "spine1", false);
+    set_cable(custom, *router, "leaf1", "spine0", false);
+    Route route;
+    router->route(custom.gpus()[0], custom.gpus()[2], 7, route);
+    CHECK(route.links.size() == 8);
+  }
+}
+
+TEST_CASE("whatever fails in a fabric of tiers, no route of any router goes up after it has gone down") {
+  RandomStream stream{13, "failures"};
+  std::size_t routes = 0, apart = 0;
+  const std::vector<Topology> fabrics = {build_topology(leaf_spine(2, 3), 8, 1), build_topology(fat_tree(4), 16, 1),
+                                         build_topology(clos(1, 2, 2, 4, 2), 8, 1),
+                                         build_topology(rails(2, 2, 4), 4, 4)};
+  for (const Topology& topology : fabrics) {
+    const auto routers = all_routers(topology);
+    const auto some = [&](std::size_t size) {
+      return static_cast<std::size_t>(stream.uniform_integer(0, static_cast<std::int64_t>(size) - 1));
+    };
+    for (int round = 0; round < effort(40); ++round) {
+      for (int i = 0; i < 8; ++i) {
+        const LinkId link{some(topology.links().size())};
+        const bool up = stream.uniform() < 0.4;
+        for (const auto& router : routers) router->set_link_up(link, up);
+      }
+      for (int pair = 0; pair < 10; ++pair) {
+        const NodeId from = topology.gpus()[some(topology.gpus().size())];
+        const NodeId to = topology.gpus()[some(topology.gpus().size())];
+        if (from == to) continue;
+        Route route;
+        for (const auto& router : routers) {
+          router->route(from, to, 7, route);
+          REQUIRE(!goes_up_after_down(topology, route));
+          ++(route.links.empty() ? apart : routes);
+        }
+      }
+    }
+  }
+  CHECK(routes > effort(std::size_t{1000}));
+  CHECK(apart > effort(std::size_t{1000}));
 }

@@ -128,7 +128,7 @@ TEST_CASE("every fabric and server, link by link, with its routes and its report
        "c644b32a f6f706da 0cbb2089 7adff566 8 across, 80 B/s in 1 halvings, 12: 200 B/s 360 B/s 0 B/s 0.666667, 3: 360 "
        "B/s 0 B/s 0 B/s 0; 731 3402"},
       {"fat-tree", fat_tree(4), 13, 1, "46 nodes, 116 links, 25f681bd",
-       "00962871 52e00771 ab233dc5 30b564c9 8 across, 60 B/s in 1 halvings, 7: 130 B/s 140 B/s 0 B/s 1, 8: 140 B/s 180 "
+       "ef517a31 68c051f1 8952e009 882d7171 8 across, 60 B/s in 1 halvings, 7: 130 B/s 140 B/s 0 B/s 1, 8: 140 B/s 180 "
        "B/s 0 B/s 1, 5: 180 B/s 0 B/s 0 B/s 0; 309 45498"},
       {"larger fat-tree", fat_tree(6), 40, 1, "125 nodes, 376 links, 0291a2fb",
        "d50032e4 59bc2824 37166247 cbadbc94 8 across, 200 B/s in 6 halvings, 14: 400 B/s 420 B/s 0 B/s 1, 15: 420 B/s "

@@ -87,13 +87,24 @@ inline std::vector<std::string> complaints(const TopologySpec& made, std::size_t
   return keys;
 }
 
-/// Distances in links to a GPU by relaxation until nothing changes, with the rules of forwarding written down directly.
-inline std::vector<std::size_t> distances_to(const Topology& topology, NodeId from, NodeId to,
-                                             const std::vector<bool>& up) {
+/// Distances in links to a GPU, by node.
+struct Distances {
+  std::vector<std::size_t> any;   ///< of paths that go up and then down
+  std::vector<std::size_t> down;  ///< of paths that go down only; both count without tiers, where nothing is up or down
+};
+
+/// 1 if the link leads up to a higher tier, -1 if it leads down (into servers, too), else 0.
+inline int slope_of(const Topology& topology, const Link& link) {
+  const int below = topology.nodes()[link.from.index()].tier, above = topology.nodes()[link.to.index()].tier;
+  return below < above ? 1 : below > above ? -1 : 0;
+}
+
+/// By relaxation until nothing changes, with the rules of forwarding written down directly.
+inline Distances distances_to(const Topology& topology, NodeId from, NodeId to, const std::vector<bool>& up) {
   constexpr std::size_t kFar = 1'000'000;
   const auto nodes = topology.nodes();
-  std::vector<std::size_t> distance(nodes.size(), kFar);
-  distance[to.index()] = 0;
+  Distances distance{std::vector<std::size_t>(nodes.size(), kFar), std::vector<std::size_t>(nodes.size(), kFar)};
+  distance.any[to.index()] = distance.down[to.index()] = 0;
   const auto may_carry = [&](NodeId node) {
     const Node& it = nodes[node.index()];
     const bool own =
@@ -106,11 +117,14 @@ inline std::vector<std::size_t> distances_to(const Topology& topology, NodeId fr
       const Link& link = topology.links()[i];
       if (!up[i] || !may_carry(link.from) || !may_carry(link.to)) continue;
       if (link.to != to && nodes[link.to.index()].kind == NodeKind::gpu && !nodes[link.to.index()].relays) continue;
-      const std::size_t through = distance[link.to.index()] + 1;
-      if (through < distance[link.from.index()]) {
-        distance[link.from.index()] = through;
+      const auto shorten = [&](std::size_t& known, std::size_t through) {
+        if (through >= known) return;
+        known = through;
         changed = true;
-      }
+      };
+      const int slope = slope_of(topology, link);
+      shorten(distance.any[link.from.index()], (slope < 0 ? distance.down : distance.any)[link.to.index()] + 1);
+      if (slope <= 0) shorten(distance.down[link.from.index()], distance.down[link.to.index()] + 1);
     }
   }
   return distance;
