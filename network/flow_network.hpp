@@ -41,6 +41,7 @@ namespace contend {
 struct FlowNetworkOptions {
   Time alpha;                      ///< start-up time of a transfer
   Time step_overhead;              ///< time of each step of a collective, in addition to the latency of its routes
+  double in_flight = 0;            ///< CollectiveOptions::in_flight of every message
   std::vector<double> efficiency;  ///< LinkEfficiency::factors of every link
   double nic_penalty = 0;          ///< LinkEfficiency::penalty of the links between NICs and fabric
   double inside = 1, between = 1;  ///< factors on the bandwidth of links inside servers, and of all others

@@ -95,6 +95,7 @@ RequestRoute RouteFinder::find(const TransferRequest& request,
   CollectiveOptions collective;
   collective.label = route.job.value();
   collective.overhead = options_.step_overhead;
+  collective.in_flight = options_.in_flight;
   const WatchedRouter router{router_};
   std::vector<std::vector<CoupledFlow>> flows;
   for (const ServedExchange& part : parts_of(request)) {

@@ -17,14 +17,15 @@ constexpr double kHopeless = 2;
 /// A pattern in which every rank sends one message, with the slope and the latency that results for all of them.
 class Probe {
  public:
-  Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, std::uint64_t label)
-      : order_{order}, topology_{topology}, router_{router}, label_{label}, load_(topology.links().size(), 0) {}
+  Probe(std::span<const NodeId> order, const Topology& topology, const Router& router, const CollectiveOptions& options)
+      : order_{order}, topology_{topology}, router_{router}, options_{options}, load_(topology.links().size(), 0) {}
 
   /// A message with this part of the bytes of a rank.
   void message(std::size_t from, std::size_t to, double part = 1) {
     if (from == to) return;
-    router_.route(order_[from], order_[to], label_, route_);
+    router_.route(order_[from], order_[to], options_.label, route_);
     latency_ = std::max(latency_, route_.latency);
+    if (const double most = options_.most_over(route_.latency); most > 0) beta_ = std::max(beta_, part / most);
     for (const LinkShare& use : route_.links) {
       double& load = load_[use.link.index()];
       load += use.share * part;
@@ -37,7 +38,7 @@ class Probe {
   std::span<const NodeId> order_;
   const Topology& topology_;
   const Router& router_;
-  std::uint64_t label_;
+  const CollectiveOptions& options_;
   std::vector<double> load_;
   Route route_;
   Time latency_;
@@ -56,16 +57,16 @@ int best_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const
 }
 
 CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels, const Topology& topology,
-                            const Router& router, const StepOverhead& overhead, std::uint64_t label,
-                            std::span<const std::vector<int>> stripes) {
+                            const Router& router, const StepOverhead& overhead,
+                            std::span<const std::vector<int>> stripes, const CollectiveOptions& options) {
   CONTEND_CHECK(order.size() >= 2, "a collective has at least 2 ranks");
   const std::size_t n = order.size();
   const auto server_of = [&](std::size_t rank) { return topology.nodes()[order[rank].index()].server; };
   bool one_server = true;
   for (std::size_t rank = 1; rank < n; ++rank) one_server = one_server && server_of(rank) == server_of(0);
 
-  Probe ring{order, topology, router, label};
-  Probe both_ways{order, topology, router, label};
+  Probe ring{order, topology, router, options};
+  Probe both_ways{order, topology, router, options};
   const auto go_round = [&](const auto& rank_at, double part) {
     for (std::size_t place = 0; place < n; ++place) {
       const std::size_t rank = rank_at(place);
@@ -89,8 +90,8 @@ CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> 
   std::size_t stride = 1;
   for (const int level : levels) {
     const auto size = static_cast<std::size_t>(level);
-    Probe all{order, topology, router, label};
-    Probe leaders{order, topology, router, label};
+    Probe all{order, topology, router, options};
+    Probe leaders{order, topology, router, options};
     bool inside = true;
     for (std::size_t rank = 0; rank < n; ++rank) {
       const bool wraps = rank / stride % size + 1 == size;
@@ -165,7 +166,7 @@ double seconds_on(const IdleFabric& fabric, const CollectiveSchedule& schedule) 
   double seconds = 0;
   for (const CoupledFlow& flow :
        coupled_flows(schedule, fabric.order, fabric.topology, fabric.router, fabric.options)) {
-    double slowest = 0;  // seconds per byte of the flow
+    double slowest = flow.cap > 0 ? 1 / flow.cap : 0;  // seconds per byte of the flow
     for (const LinkShare& use : flow.links) {
       const double bandwidth = fabric.topology.links()[use.link.index()].bandwidth.bytes_per_second();
       slowest = std::max(slowest, use.share / bandwidth);

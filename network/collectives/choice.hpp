@@ -25,11 +25,13 @@ struct StepOverhead {
 /// overhead. beta is the time per byte on the tightest link while every rank sends one message: to the next rank (flat)
 /// or to the next rank of its group on a level. For leaders, only the first rank of each group below sends. `levels`
 /// are those of level_sizes, or any whose product is the number of ranks; a single one is flat. On several stripes
-/// every rank sends an equal part of its message to the next rank of each (flat).
+/// every rank sends an equal part of its message to the next rank of each (flat). Of the options `label` and
+/// `in_flight` count.
 [[nodiscard]] CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels,
                                           const Topology& topology, const Router& router,
-                                          const StepOverhead& overhead = {}, std::uint64_t label = 0,
-                                          std::span<const std::vector<int>> stripes = {});
+                                          const StepOverhead& overhead = {},
+                                          std::span<const std::vector<int>> stripes = {},
+                                          const CollectiveOptions& options = {});
 
 /// The most chunks of a pipelined algorithm. Without alpha more chunks are always better; this keeps schedules finite.
 inline constexpr int kMostChunks = 4096;

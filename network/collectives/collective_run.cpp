@@ -166,6 +166,7 @@ class Coupler {
     const std::int64_t bytes = largest(step);
     if (!repeats) {
       latency_ = Time{};
+      cap_ = 0;
       ways_.clear();
       for (const Send& send : step.sends) {
         const Route& way = routes_.of(step, send);
@@ -173,9 +174,12 @@ class Coupler {
         latency_ = std::max(latency_, way.latency);
         const double part = static_cast<double>(send.range.bytes) / static_cast<double>(bytes);
         for (const LinkShare& use : way.links) load_.add(use.link, use.share * part);
+        const double most = options_.most_over(way.latency) / part;
+        if (most > 0) cap_ = cap_ > 0 ? std::min(cap_, most) : most;
       }
       flow.links = load_.take();
     }
+    flow.cap = cap_;
     flow.bytes = static_cast<double>(bytes) * static_cast<double>(step.repeat);
     if (by_rank_) {
       hops_.clear();
@@ -208,6 +212,7 @@ class Coupler {
   std::vector<std::int64_t> ways_;  // latencies of the messages of the last step, ns
   std::vector<std::int64_t> hops_;  // with overhead and reduction, ns
   Time latency_;
+  double cap_ = 0;  // CoupledFlow::cap of the last step
   const Step* last_ = nullptr;
 };
 
@@ -354,11 +359,12 @@ class Runner {
   }
 
  private:
-  FlowId start(std::span<const LinkShare> links, double bytes) {
+  FlowId start(std::span<const LinkShare> links, double bytes, double cap) {
     for (const LinkShare& use : links) demanded_[use.link.index()] += use.share * bytes;
     ++flows_;
-    return network_.start({.links = links, .bytes = bytes}, now_);
+    return network_.start({.links = links, .bytes = bytes, .cap = cap}, now_);
   }
+  FlowId start(const Route& way, double bytes) { return start(way.links, bytes, options_.most_over(way.latency)); }
 
   /// Ends all flows; calls `ended` for each with its end.
   template <class Ended>
@@ -377,7 +383,7 @@ class Runner {
     now_ += options_.overhead;
     for (const Send& send : step.sends) {
       const Route& taken = coupler_.routes().of(step, send);
-      const FlowId flow = start(taken.links, static_cast<double>(send.range.bytes));
+      const FlowId flow = start(taken, static_cast<double>(send.range.bytes));
       if (latencies_.size() <= flow.index()) latencies_.resize(flow.index() + 1);
       latencies_[flow.index()] = taken.latency;
     }
@@ -430,7 +436,7 @@ class Runner {
         const Send& send = order.send(event.message);
         const auto bytes = static_cast<double>(send.range.bytes);
         if (!event.arrives) {
-          const FlowId flow = start(route_of(event.message).links, bytes);
+          const FlowId flow = start(route_of(event.message), bytes);
           if (sent_by.size() <= flow.index()) sent_by.resize(flow.index() + 1);
           sent_by[flow.index()] = event.message;
           continue;
@@ -465,7 +471,7 @@ class Runner {
   /// Keeps the links of the flow: a later step may load them again.
   void run_coupled() {
     if (coupled_.bytes == 0) return;
-    start(coupled_.links, coupled_.bytes);
+    start(coupled_.links, coupled_.bytes, coupled_.cap);
     drain([](FlowId, Time) {});
     now_ += coupled_.fixed;
     coupled_.bytes = 0;
@@ -495,12 +501,14 @@ namespace {
 CoupledFlow as_expected(const LibraryTime& expected, const std::vector<CoupledFlow>& flows) {
   CoupledFlow all;
   std::map<LinkId, double> carried;
+  double in_flight_s = 0;  // the least that the bounds of the flows allow
   for (const CoupledFlow& flow : flows) {
     all.bytes += flow.bytes;
+    if (flow.cap > 0) in_flight_s += flow.bytes / flow.cap;
     for (const LinkShare& use : flow.links) carried[use.link] += use.share * flow.bytes;
   }
   for (const auto& [link, bytes] : carried) all.links.push_back({link, bytes / all.bytes});
-  all.cap = all.bytes / expected.bytes_s;
+  all.cap = all.bytes / std::max(expected.bytes_s, in_flight_s);
   all.fixed = expected.start_up;
   return all;
 }

@@ -29,6 +29,13 @@ struct CollectiveOptions {
   TimePerByte gamma{};      ///< time to reduce a byte
   Time overhead{};          ///< time of each step before it sends
   std::uint64_t label = 0;  ///< label of the flows for Router::route
+  double in_flight = 0;     ///< bytes of a message that may be under way; 0: any number
+
+  /// Bound on the rate of a message in bytes per second, if its route takes so long: what may be under way over the
+  /// round trip, which takes twice as long. 0: none.
+  [[nodiscard]] double most_over(Time latency) const {
+    return in_flight > 0 && latency > Time{} ? in_flight / (2 * latency.to_seconds()) : 0;
+  }
 };
 
 /// Steps of one shape as one flow.

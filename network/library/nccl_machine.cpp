@@ -217,6 +217,14 @@ NcclModel NcclLibrary::model(std::span<const int> ranks_by_server) const {
   return NcclModel{nccl_communicator(machine_, {ranks_by_server.begin(), ranks_by_server.end()}, choices_), fit_};
 }
 
+double NcclLibrary::in_flight() const {
+  constexpr double kBuffer = 4.0 * 1024 * 1024;
+  if (machine_.nics < 1) return 0;
+  const auto servers = 2 * static_cast<std::size_t>(std::max(1, machine_.domain / machine_.gpus));
+  const NcclCommunicator between = nccl_communicator(machine_, std::vector<int>(servers, machine_.gpus), choices_);
+  return kBuffer * between.launched / between.graph.channels;
+}
+
 double NcclLibrary::seconds(CollectiveKind kind, Bytes bytes, std::span<const int> ranks_by_server) const {
   if (ranks_by_server.size() == 1 && ranks_by_server.front() == 1) return 0;
   return model(ranks_by_server).choice(kind, bytes).seconds;

@@ -78,6 +78,9 @@ class NcclLibrary {
       : machine_{machine}, choices_{std::move(choices)}, fit_{fit} {}
 
   [[nodiscard]] const NcclMachine& machine() const { return machine_; }
+  /// Bytes that two GPUs have under way at most between full servers, over an interface: each channel there has a
+  /// buffer of 4 MiB, in eight slots (NCCL_BUFFSIZE; NVIDIA/nccl issue 391). 0 for a machine without interfaces.
+  [[nodiscard]] double in_flight() const;
   /// The model for ranks_by_server[i] ranks on server i.
   [[nodiscard]] NcclModel model(std::span<const int> ranks_by_server) const;
   /// The time of the choice of NCCL, in s; 0 for a single rank. Throws InputError as the functions above.

@@ -51,6 +51,13 @@ ScenarioKey no_sites(ScenarioKey key) {
   return key;
 }
 
+/// A key of networks of whose links the latency is known, not only the start-up of a message.
+ScenarioKey with_latencies(ScenarioKey key) {
+  key.needs = "network.fidelity: flow, or network.sites";
+  key.conditions = {[](const Scenario& scenario) { return is_flow(scenario) || !has_no_sites(scenario); }};
+  return key;
+}
+
 /// A key that only exists at fidelity `flow`.
 ScenarioKey flow_only(ScenarioKey key) {
   key.needs = "network.fidelity: flow";
@@ -254,6 +261,8 @@ std::vector<ScenarioKey> link_keys() {
                                   row<&NetworkSetup::eta>("network.eta", optional_codec(slope_codec(), "auto"))))),
       displacing({"network.eta"}, row<&NetworkSetup::contention_penalty>(
                                       "network.contention_penalty", optional_codec(number_codec(-1, 1'000), "auto"))),
+      with_latencies(row<&NetworkSetup::in_flight>(
+          "network.in_flight", optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"))),
       no_sites(no_flow(row<&NetworkSetup::islands>("network.islands", islands_codec()))),
       no_sites(no_flow(row<&NetworkSetup::fitted_workers>(
           "network.fitted_workers",

@@ -108,7 +108,22 @@ AlphaBeta network_cost(const NetworkSetup& network, int island) {
 }
 
 LinkMatrix read_sites(const NetworkSetup& network) {
-  return network.sites ? read_link_matrix(*network.sites) : LinkMatrix{};
+  if (!network.sites) return {};
+  LinkMatrix sites = read_link_matrix(*network.sites);
+  if (!network.in_flight) return sites;
+  const LinkMatrix given = sites;
+  for (std::size_t from = 0; from < given.size(); ++from) {
+    for (std::size_t to = 0; to < given.size(); ++to) {
+      const std::optional<SiteLink>& link = given.link(from, to);
+      if (!link) continue;
+      const std::optional<SiteLink>& back = given.link(to, from);
+      const double round_trip_s = (link->latency + (back ? back->latency : link->latency)).to_seconds();
+      if (round_trip_s <= 0) continue;
+      const double rate = std::min(link->rate.bytes_per_second(), network.in_flight->to_double() / round_trip_s);
+      sites.set(from, to, {link->latency, ByteRate{rate}});
+    }
+  }
+  return sites;
 }
 
 ExchangeCost CostTable::of(const JobShape& shape, const JobExchange& exchange) const {

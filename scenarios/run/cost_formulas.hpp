@@ -86,7 +86,8 @@ struct CostFormula {
 /// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
 /// all-reduce if the formula is `measured`. Those of the network of an island, or of that which joins all servers.
 [[nodiscard]] AlphaBeta network_cost(const NetworkSetup& network, int island = kNoIsland);
-/// The sites of `network.sites`; none if it is not given. Throws InputError.
+/// The sites of `network.sites`, whose links are no faster than `network.in_flight` over their round trip; none if it
+/// is not given. Throws InputError.
 [[nodiscard]] LinkMatrix read_sites(const NetworkSetup& network);
 
 /// The time of each collective in a network, by the shape of its ranks and the way in which its job exchanges.

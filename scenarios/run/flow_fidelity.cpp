@@ -35,6 +35,12 @@ NcclTime chosen_by(const NcclLibrary& library, CollectiveKind kind, Bytes bytes,
   return library.model(ranks).choice(kind, bytes);
 }
 
+/// CollectiveOptions::in_flight: as given, else what NCCL has for an interface; 0 without both.
+double bytes_in_flight(const NetworkSetup& network) {
+  if (network.in_flight) return network.in_flight->to_double();
+  return cost_formula(network).basis == CostBasis::library ? nccl_library(network).in_flight() : 0;
+}
+
 bool is_tree(NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::tree || algorithm == NcclAlgorithm::nvls_tree;
 }
@@ -53,6 +59,7 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     const NetworkSetup& network, const Topology& topology, const Router& router) {
   const std::string& name = network.collectives;
   const Time step_overhead = network.step_overhead;
+  const CollectiveOptions options{.overhead = step_overhead, .in_flight = bytes_in_flight(network)};
   const TransferScales scales = network.scales;
   std::optional<NcclLibrary> library;
   if (cost_formula(network).basis == CostBasis::library) library = nccl_library(network);
@@ -63,8 +70,8 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     shape.groups = level_sizes(gpus, topology);
     shape.stripes = ring_stripes(gpus, topology);
     const CollectiveCosts costs =
-        probe_costs(gpus, shape.groups, topology, router, {step_overhead, step_overhead}, 0, shape.stripes);
-    const IdleFabric fabric{gpus, topology, router, {.overhead = step_overhead}};
+        probe_costs(gpus, shape.groups, topology, router, {step_overhead, step_overhead}, shape.stripes, options);
+    const IdleFabric fabric{gpus, topology, router, options};
     const auto expand = [&](std::string_view algorithm, CollectiveKind sent) {
       const bool fits = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& each) {
         return each.name == algorithm && supports(each, sent) && each.refusal(sent, shape).empty();
@@ -104,6 +111,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, con
   FlowNetworkOptions options;
   options.alpha = scaled(network.alpha, network.scales.between);
   options.step_overhead = scaled(network.step_overhead, network.scales.between);
+  options.in_flight = bytes_in_flight(network);
   options.efficiency = network.efficiency;
   options.inside = 1 / network.scales.inside;
   options.between = 1 / network.scales.between;

@@ -72,6 +72,8 @@ struct NetworkSetup {
   } many_senders;
   /// eta / beta, in place of `eta`: on the interfaces of servers at `contention`, on their links at `flow`.
   std::optional<double> contention_penalty;
+  /// Bytes that a GPU may have under way to another, at `flow` or between `sites`; none: as NCCL has, else any number.
+  std::optional<Bytes> in_flight;
   TransferScales scales;  ///< no key
   // analytic and contention only
   std::optional<TimePerByte> beta;   ///< time per byte of a transfer without contention

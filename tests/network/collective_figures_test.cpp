@@ -68,7 +68,7 @@ std::string chosen(const TopologySpec& spec, std::size_t servers, std::size_t ea
   shape.ranks = static_cast<int>(order.size());
   shape.groups = level_sizes(order, topology);
   shape.stripes = ring_stripes(order, topology);
-  const CollectiveCosts costs = probe_costs(order, shape.groups, topology, *router, {}, 0, shape.stripes);
+  const CollectiveCosts costs = probe_costs(order, shape.groups, topology, *router, {}, shape.stripes);
   std::string text = fmt::format("{} stripes:", shape.stripes.size());
   for (std::int64_t bytes = 1 << 10; bytes <= 1 << 28; bytes *= 16) {
     const CollectivePlan plan = plan_collective(kAutoCollective, kind, shape, Bytes{bytes}, costs);

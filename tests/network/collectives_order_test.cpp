@@ -268,7 +268,7 @@ TEST_CASE("auto on a fabric takes the candidate whose run is fastest, and predic
     shape.stripes = ring_stripes(order, topology);
     const Time overhead = Time::microseconds(14);
     const CollectiveCosts costs =
-        probe_costs(order, shape.groups, topology, *router, {overhead, overhead}, 0, shape.stripes);
+        probe_costs(order, shape.groups, topology, *router, {overhead, overhead}, shape.stripes);
     const IdleFabric fabric{order, topology, *router, {.overhead = overhead}};
     const auto run = [&](const CollectivePlan& plan, Bytes bytes) {
       const auto schedule =

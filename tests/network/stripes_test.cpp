@@ -206,8 +206,7 @@ TEST_CASE("probed costs of stripes are those of the run") {
     const auto router = make_rail_proxy_router(topology, make_ecmp_router(topology, 1));
     const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
     const CollectiveShape shape = shape_on(order, topology);
-    const CollectiveCosts costs =
-        probe_costs(order, shape.groups, topology, *router, {Time{}, Time{}}, 0, shape.stripes);
+    const CollectiveCosts costs = probe_costs(order, shape.groups, topology, *router, {Time{}, Time{}}, shape.stripes);
     CHECK(costs.flat.beta == near(1 / 400e9));
   }
 }

@@ -69,6 +69,8 @@ def flow(drawer):
         keys["network.efficiency"] = [1.0, 0.9, 0.8]
     if drawer.chance(0.15):
         keys["network.step_overhead"] = "3us"
+    if drawer.seed % 7 == 3:
+        keys["network.in_flight"] = "8KiB"
     if drawer.chance(0.15):
         keys["network.delays"] = True
     keys["network.link_interval"] = drawer.pick(["0s", "1s", "10s"])

@@ -77,6 +77,23 @@ TEST_CASE("the messages of NCCL's tree: chains in servers, and two trees over th
   CHECK(nccl_tree(std::vector{0, 0, 0}, {}, Bytes{10}).bytes_sent() == 40);
 }
 
+TEST_CASE("nccl at flow: on long links its buffers are the limit") {
+  // Of an all-gather each interface sends 15/16 of an eighth, in buffers of 8 MiB, of which one is under way for a
+  // round trip: two links of 1 ms there and back, and four of 150 ns in the servers.
+  constexpr double kRoundTrip_s = 2 * (2e-3 + 4 * 150e-9);
+  const auto fabric = [](const char* latency) {
+    return fmt::format("{{kind: single-switch, link_latency: {}}}", latency);
+  };
+  const auto of = [](const std::string& long_fabric) {
+    return collective_on("dgx-a100", long_fabric, 2, 8, CollectiveKind::all_gather, Bytes{1 << 30});
+  };
+  const Both both = of(fabric("1ms"));
+  CHECK(both.flow_s == near(15 * kRoundTrip_s, 2e-3));  // 0.1 of 60 ms are NCCL's start-up
+  CHECK(both.flow_s > 10 * both.expected_s);
+  // 10 us of fibre, 2 km, don't matter.
+  CHECK(of(fabric("10us")).flow_s == near(both.expected_s));
+}
+
 TEST_CASE("nccl at flow: alone a collective takes what NCCL expects") {
   std::size_t compared = 0;
   for (const std::string server : {"dgx-a100", "dgx-h100"}) {

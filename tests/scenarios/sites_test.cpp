@@ -81,6 +81,27 @@ TEST_CASE("sites: a job pays for the links between the sites where it lies") {
   CHECK(exposed_s(0, 2) == near(0.020 + kGradientBits / 50e6, 1e-4));
 }
 
+TEST_CASE("sites: no link is faster than what may be under way over its round trip") {
+  const Sites sites;
+  const auto mbps = [](const Scenario& scenario, std::size_t from, std::size_t to) {
+    return read_sites(scenario.network).link(from, to)->rate.bytes_per_second() * 8e-6;
+  };
+  // 100 kB over 10, 20 and 40 ms there and back are 80, 40 and 20 Mbit/s.
+  const Scenario some = parsed("network: {sites: " + sites.file + ", in_flight: 100KB}\n");
+  CHECK(mbps(some, 0, 1) == near(80));
+  CHECK(mbps(some, 1, 0) == near(80));
+  CHECK(mbps(some, 1, 2) == near(40));
+  CHECK(mbps(some, 2, 0) == near(20));
+  // 200 kB are 160 Mbit/s between a and b, where the link to b has 100 and the link back 200.
+  const Scenario more = parsed("network: {sites: " + sites.file + ", in_flight: 200KB}\n");
+  CHECK(mbps(more, 0, 1) == near(100));
+  CHECK(mbps(more, 1, 0) == near(160));
+  CHECK(mbps(parsed(sites.network()), 1, 0) == near(200));
+  CHECK(errors_of("network: {in_flight: 1MiB}\n")
+            .find("network.in_flight: needs `network.fidelity: flow, or "
+                  "network.sites`") != std::string::npos);
+}
+
 TEST_CASE("sites: what they leave no room for is refused") {
   const Sites sites;
   CHECK(errors_of(sites.network() + "cluster: {servers: 4}\n").find("4 servers, but") != std::string::npos);
