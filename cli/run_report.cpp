@@ -137,6 +137,10 @@ namespace {
 /// The periods that `checkpoints.period: optimal` chose, by the numbers of GPUs of the jobs of the run.
 std::string periods_line(const Scenario& scenario, const RunResult& run) {
   if (!scenario.checkpoints.has_period() || !scenario.checkpoints.period.optimal) return {};
+  const auto& types = scenario.cluster.types;
+  const auto differs = [&](const auto& type) { return type.gpus_per_server != scenario.cluster.gpus_per_server; };
+  if (std::ranges::any_of(types, differs))
+    return fmt::format("  {:<24}optimal, by type of servers\n", "checkpoint period");
   std::set<SavedJob> sizes;
   for (const JobResult& job : run.jobs) sizes.insert({job.gpus, job.notes.state, job.notes.passes});
   if (sizes.empty()) return {};

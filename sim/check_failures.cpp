@@ -1,5 +1,6 @@
 #include "sim/check_failures.hpp"
 
+#include "sim/cluster_parts.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -14,12 +15,9 @@ namespace {
 void check_spec(const FailureSpec& failures, const ClusterSpec& cluster) {
   const std::int64_t gpus = std::int64_t{cluster.servers} * cluster.gpus_per_server;
   const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
-  if (failures.spares < 0 || failures.cold_spares < 0 || (spares > 0 && spares >= cluster.servers))
-    throw InputError{fmt::format("{} of {} servers can't be spares", spares, cluster.servers)};
-  const bool owns = std::any_of(cluster.vcs.begin(), cluster.vcs.end(),
-                                [](const VirtualCluster& vc) { return vc.servers.size() > 0; });
-  if (spares > 0 && owns)
-    throw InputError{"there can't be spares where virtual clusters own servers, because a spare may stand in for any"};
+  const auto pool = static_cast<std::int64_t>(servers_with_spares(cluster).size());
+  if (failures.spares < 0 || failures.cold_spares < 0 || (spares > 0 && spares >= pool))
+    throw InputError{fmt::format("{} of {} servers can't be spares", spares, pool)};
   const Detectors& detectors = failures.detectors;
   for (const Time delay : {failures.detection, failures.diagnosis, failures.spare_delay, failures.cold_delay,
                            detectors.exit_code, detectors.timeout, detectors.slow_for})

@@ -179,6 +179,8 @@ std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
 
 ClusterSpec without_last(ClusterSpec spec, int servers) {
   spec.servers -= servers;
+  for (VirtualCluster& vc : spec.vcs)
+    vc.servers.last = std::min(vc.servers.last, static_cast<std::uint32_t>(spec.servers));
   for (auto type = spec.types.rbegin(); type != spec.types.rend(); ++type) {
     const int taken = std::min(servers, type->servers);
     type->servers -= taken;

@@ -73,8 +73,8 @@ struct ClusterSpec {
 [[nodiscard]] bool has_gpu(const ClusterSpec& spec, GpuId gpu);
 /// GPUs on these servers.
 [[nodiscard]] std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers);
-/// The cluster without its last servers, of which it has more than so many and no virtual cluster owns one: what jobs
-/// can have if these are spares.
+/// The cluster without its last servers, of which their owner has more than so many: what jobs can have if these are
+/// spares.
 [[nodiscard]] ClusterSpec without_last(ClusterSpec spec, int servers);
 /// True if the job may run on servers of the type, as far as its demand for a type and its pace say.
 [[nodiscard]] bool may_run_on(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces,

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 #include "sim/check_input.hpp"
+#include "sim/cluster_parts.hpp"
 #include "sim/error.hpp"
 #include "sim/fetch.hpp"
 #include "sim/job_body.hpp"
@@ -26,15 +27,9 @@ GpuTime service_of(const JobSpec& job) {
 void order_types(EngineState& state, const JobSpec& job) {
   const auto [entry, is_new] = state.type_orders.try_emplace({job.gpu_type, job.pace});
   if (!is_new) return;
-  std::vector<std::int32_t>& order = entry->second;
-  std::vector<JobPace> paces;
+  std::span<const JobPace> paces;
   if (job.pace >= 0) paces = state.workload.paces[static_cast<std::size_t>(job.pace)];
-  for (std::int32_t t = 0; t < std::ssize(state.spec.types); ++t)
-    if (may_run_on(state.spec, job, paces, t)) order.push_back(t);
-  const auto pace = [&](std::int32_t type) { return paces[static_cast<std::size_t>(type)].together; };
-  if (!paces.empty())
-    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pace(a) < pace(b); });
-  if (const std::int32_t mix = mix_of(state.spec, job); mix >= 0) order.push_back(mix);
+  entry->second = types_in_order(state.spec, job, paces);
 }
 
 /// Gives a job its state before its arrival. Throws InputError if its attempts, sizes or costs can't be simulated.

@@ -1,5 +1,7 @@
 #include "sim/spares.hpp"
 
+#include "sim/cluster_parts.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -15,7 +17,8 @@ Spares::Spares(EngineState& state, Admission& admission, Agenda& agenda, Compone
       gpus_{gpus},
       per_server_{static_cast<std::uint32_t>(state.spec.gpus_per_server)},
       servers_(spec_.any() ? state.servers() : 0),
-      working_{std::ssize(servers_)},
+      pool_{servers_with_spares(state.spec)},
+      working_{static_cast<std::int64_t>(pool_.size())},
       wanted_{working_ - spec_.all_spares()},
       missing_(std::max<std::size_t>(state.spec.types.size(), 1)) {}
 
@@ -25,6 +28,7 @@ std::int64_t& Spares::missing_like(std::uint32_t server) {
 
 /// One more or fewer server works.
 void Spares::count(std::uint32_t server, int change) {
+  if (!is_of_owner(server)) return;
   working_ += change;
   missing_like(server) -= change;
 }
@@ -38,8 +42,8 @@ std::uint32_t Spares::best_of(const std::set<std::uint32_t>& pool) {
 /// The server that is one too many now that this one is back: itself, or the last of another type that took its place.
 std::uint32_t Spares::stand_in_for(std::uint32_t server) {
   const auto is_extra = [this](std::uint32_t each) {
-    return missing_like(each) < 0 && servers_[each].role == Role::active && servers_[each].works() &&
-           std::ranges::find(vacating_, each, &Draining::of) == vacating_.end();
+    return is_of_owner(each) && missing_like(each) < 0 && servers_[each].role == Role::active &&
+           servers_[each].works() && std::ranges::find(vacating_, each, &Draining::of) == vacating_.end();
   };
   if (is_extra(server)) return server;
   for (std::uint32_t other = static_cast<std::uint32_t>(servers_.size()); other-- > 0;)
@@ -139,7 +143,7 @@ void Spares::on_repaired(std::uint32_t server) {
   if (--servers_[server].broken > 0) return;
   if (!servers_[server].works()) return settle(server);
   count(server, 1);
-  if (working_ > wanted_ && !call_back() && servers_[server].role == Role::active)
+  if (is_of_owner(server) && working_ > wanted_ && !call_back() && servers_[server].role == Role::active)
     vacate(stand_in_for(server));  // another one has taken its place
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Spares are servers that are out of service until others fail (FailureSpec::spares). They know which servers work.
+// Spares are servers that are out of service until others fail (FailureSpec::spares). They know which servers work. A
+// spare stands in for servers of its owner (servers_with_spares()): what others own is none of their business.
 
 #include "sim/admission.hpp"
 #include "sim/agenda.hpp"
@@ -42,6 +43,7 @@ class Spares {
     [[nodiscard]] bool works() const { return broken == 0 && (role == Role::active || role == Role::starting); }
   };
 
+  [[nodiscard]] bool is_of_owner(std::uint32_t server) const { return pool_.first <= server && server < pool_.last; }
   void count(std::uint32_t server, int change);
   [[nodiscard]] std::int64_t& missing_like(std::uint32_t server);
   [[nodiscard]] std::uint32_t best_of(const std::set<std::uint32_t>& pool);
@@ -65,7 +67,8 @@ class Spares {
   GpusInService& gpus_;
   std::uint32_t per_server_;
   std::vector<Server> servers_;                   // empty if nothing can fail
-  std::int64_t working_ = 0;                      // servers that work or start and are no spares
+  ServerRange pool_;                              // of the owner of the spares
+  std::int64_t working_ = 0;                      // servers of it that work or start and are no spares
   std::int64_t wanted_ = 0;                       // how many are to be in service
   std::vector<std::int64_t> missing_;             // by type: how many fewer work than at first; below 0: more
   std::set<std::uint32_t> hot_, warming_, cold_;  // spares that work

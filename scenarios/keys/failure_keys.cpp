@@ -284,11 +284,7 @@ class Finder {
   void check_spares() {
     const std::int64_t spares = std::int64_t{failures_.spares} + failures_.cold_spares;
     const char* const key = failures_.spares > 0 ? "failures.spares" : "failures.cold_spares";
-    if (spares >= cluster_.servers)
-      add(key,
-          fmt::format("of {} servers of the cluster {} would be spares, and none would be left for jobs",
-                      cluster_.servers, spares),
-          fmt::format("spares are some of cluster.servers: give more than {} of these, or fewer spares", spares));
+    check_owner_of_spares(spares, key);
     if (failures_.hangs > 0 && !failures_.has_own())
       add("failures.hangs", "no job fails by itself", "give failures.jobs, the law of these failures");
     if (failures_.jobs_found_by && !failures_.has_own())
@@ -296,11 +292,31 @@ class Finder {
     if (failures_.jobs_found_by == FoundBy::slowdown)
       add("failures.jobs_found_by", "a job that fails has stopped: slowdown finds components that are slow",
           "exit-code, heartbeat or timeout");
+  }
+
+  /// Spares are the last servers, and stand in for servers of their owner.
+  void check_owner_of_spares(std::int64_t spares, const char* key) {
+    std::int64_t pool = cluster_.servers;
+    std::string_view last;
+    int of_last = 0;
     for (const NamedVirtualCluster& vc : cluster_.vcs) {
-      if (spares == 0 || !vc.servers) continue;
-      add(key, fmt::format("the virtual cluster `{}` owns servers, and a spare could stand in for any", vc.name));
-      break;
+      if (vc.servers.value_or(0) == 0) continue;
+      pool -= *vc.servers;
+      last = vc.name;
+      of_last = *vc.servers;
     }
+    std::string whose = "of the cluster";
+    if (pool == 0)
+      whose = fmt::format("of the virtual cluster `{}`", last);
+    else if (!last.empty())
+      whose = "that no virtual cluster owns";
+    if (pool == 0) pool = of_last;
+    if (spares == 0 || pool < 0 || spares < pool) return;
+    add(key, fmt::format("of {} servers {} {} would be spares, and none would be left for jobs", pool, whose, spares),
+        fmt::format(
+            "spares are the last of cluster.servers and stand in for servers of their owner: give more than {} of "
+            "these, or fewer spares",
+            spares));
   }
 
   void check_redundancy() {

@@ -163,7 +163,8 @@ SimulationOptions options_of(const Scenario& scenario, const Workload& workload,
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario.rules, scenario.workload);
-  options.costs = costs_by_job(scenario.cluster, scenario.failures, scenario.checkpoints, workload);
+  options.costs = costs_by_job(cluster_spec(scenario.cluster, scenario.workload, workload), scenario.cluster,
+                               scenario.failures, scenario.checkpoints, workload);
   const CheckpointSetup& saved = scenario.checkpoints;
   if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
   if (!options.costs)

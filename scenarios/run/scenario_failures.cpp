@@ -1,5 +1,6 @@
 #include "scenarios/run/scenario_failures.hpp"
 
+#include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -8,6 +9,7 @@
 
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
+#include "sim/cluster_parts.hpp"
 #include "sim/portable_math.hpp"
 #include "text/quantities.hpp"
 #include "traces/failure_events.hpp"
@@ -127,15 +129,16 @@ FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failur
   return spec;
 }
 
-double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures, int gpus) {
+double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures, const SavedJob& job) {
   double rate = 0;
-  const int per_server = cluster.gpus_per_server;
-  const int servers = (gpus + per_server - 1) / per_server;
+  const int most = cluster.gpus_per_server, per_server = job.per_server > 0 ? job.per_server : most;
+  const int servers = (job.gpus + per_server - 1) / per_server;
   for (const ComponentClass& each : failing_components(cluster, failures)) {
     const bool is_isolated = each.found_by == FoundBy::slowdown &&
                              std::max(each.slows->compute, each.slows->network) >= thousandths_of(failures.slow);
     if (each.slows && !is_isolated) continue;  // it interrupts nobody
-    const int covered = each.drains || each.gpus >= per_server ? servers * per_server : gpus;
+    // Larger components have as many GPUs as if all servers had the most.
+    const int covered = each.gpus >= most ? servers * most : each.drains ? servers * per_server : job.gpus;
     rate += (covered + each.gpus - 1) / each.gpus / each.failure.mean().to_seconds();
   }
   if (const auto own = law_of_jobs(failures)) rate += 1 / own->mean().to_seconds();
@@ -215,7 +218,7 @@ PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup
                                           "and checkpoints that cost nothing have no optimal period",
                                           print_quantity(saved_by_each(saved, job)), job.gpus),
                     .hint = "give a period"}};
-    const double mean_s = interruption_mean_s(cluster, failures, job.gpus);
+    const double mean_s = interruption_mean_s(cluster, failures, job);
     if (mean_s == 0)
       throw InputError{
           Complaint{.key = "checkpoints.period",
@@ -236,9 +239,16 @@ PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup
 
 namespace {
 
-SavedJob saved_job(const Workload& workload, const JobSpec& job) {
-  if (job.duration || job.graph >= workload.notes.size()) return {job.gpus};
-  return {job.gpus, workload.notes[job.graph].state, workload.notes[job.graph].passes};
+SavedJob saved_job(const ClusterSpec& cluster, const Workload& workload, const JobSpec& job) {
+  SavedJob saved{job.gpus};
+  std::span<const JobPace> paces;
+  if (job.pace >= 0) paces = workload.paces[static_cast<std::size_t>(job.pace)];
+  const std::vector<std::int32_t> types = types_in_order(cluster, job, paces);
+  if (!types.empty()) saved.per_server = gpus_per_server(cluster, types.front());
+  if (job.duration || job.graph >= workload.notes.size()) return saved;
+  saved.state = workload.notes[job.graph].state;
+  saved.passes = workload.notes[job.graph].passes;
+  return saved;
 }
 
 /// Throws InputError if a checkpoint of a job takes longer than the iterations between two of them when it is alone.
@@ -250,7 +260,7 @@ void check_iterations_between(const Scenario& scenario, const Workload& workload
     const bool is_usual =
         !job.duration && !job.model.empty() && job.sizes < 0 && (job.gpu_share <= 0 || job.gpu_share == kWholeGpu);
     if (!is_usual || !known.insert({job.model, job.gpus}).second) continue;
-    const SavedJob its = saved_job(workload, job);
+    const SavedJob its = saved_job({}, workload, job);
     const PreemptionCosts costs = checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, its);
     const double takes_s = checkpoint_time(saved, costs, its).to_seconds();
     const auto count = static_cast<double>(*saved.iterations);
@@ -275,10 +285,11 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
   const bool has_period = saved.period.optimal || saved.period.time > Time{};
+  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   std::set<SavedJob> known;
   for (const JobSpec& job : workload.jobs) {
     const std::string name = quote_for_message(job.name);
-    const SavedJob its = saved_job(workload, job);
+    const SavedJob its = saved_job(cluster, workload, job);
     if (saved.size && saved.size->of_model && its.state == Bytes{})
       refuse("checkpoints.size",
              fmt::format("auto: nothing says how large the model of job {} is, which {}", name,
@@ -431,23 +442,16 @@ void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntr
   check_covered_jobs(rule, covered, interferes);
 }
 
-std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster, const FailureSetup& failures,
+std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSpec& servers, const ClusterSetup& cluster,
+                                                            const FailureSetup& failures,
                                                             const CheckpointSetup& checkpoints,
                                                             const Workload& workload) {
   if (!checkpoints.has_period() || (!checkpoints.size && !checkpoints.period.optimal)) return {};
-  std::vector<SavedJob> jobs;  // by graph
-  for (std::size_t graph = 0; graph < workload.graphs.size(); ++graph) {
-    JobSpec one;
-    one.graph = graph;
-    jobs.push_back(saved_job(workload, one));
-  }
-  const auto saved = [jobs](const JobSpec& job) {
-    SavedJob found = job.duration ? SavedJob{} : jobs[job.graph];
-    found.gpus = job.gpus;
-    return found;
-  };
-  return [cluster, failures, checkpoints, saved](const JobSpec& job) {
-    return checkpoint_costs(cluster, failures, checkpoints, saved(job));
+  Workload kept;  // the engine asks when it has the workload
+  kept.paces = workload.paces;
+  kept.notes = workload.notes;
+  return [servers, cluster, failures, checkpoints, kept](const JobSpec& job) {
+    return checkpoint_costs(cluster, failures, checkpoints, saved_job(servers, kept, job));
   };
 }
 

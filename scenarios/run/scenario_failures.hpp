@@ -27,25 +27,29 @@ namespace contend {
 [[nodiscard]] FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failures,
                                        const LoanSetup& loans, std::uint64_t seed);
 
-/// The mean running time between two interruptions of a job of so many GPUs, on as few servers as can hold it, by the
-/// laws of the scenario without `failures.events`; 0 if it has none.
-[[nodiscard]] double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures, int gpus);
-
 /// A job whose work is saved: its GPUs, and of its model IterationNotes::state and passes, both 0 if they aren't known.
 struct SavedJob {
   int gpus = 1;
   Bytes state{};
   Time passes{};
+  int per_server = 0;  ///< GPUs of each of its servers, ClusterSetup::gpus_per_server or fewer; 0: so many
   auto operator<=>(const SavedJob&) const = default;
 };
+
+/// The mean running time between two interruptions of a job, on as few servers as can hold it, by the laws of the
+/// scenario without `failures.events`; 0 if it has none.
+[[nodiscard]] double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures,
+                                         const SavedJob& job);
 
 /// What is saved of the work of a job, and what that costs. Throws InputError, which names the key, if a checkpoint
 /// takes longer than the work between two of them.
 [[nodiscard]] PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup& failures,
                                                const CheckpointSetup& checkpoints, const SavedJob& job);
 
-/// checkpoint_costs() for the engine if they differ from job to job; else empty.
-[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster,
+/// checkpoint_costs() for the engine if they differ from job to job; else empty. Of several types of servers a job is
+/// taken to run on the one that the engine tries first.
+[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSpec& servers,
+                                                                          const ClusterSetup& cluster,
                                                                           const FailureSetup& failures,
                                                                           const CheckpointSetup& checkpoints,
                                                                           const Workload& workload);

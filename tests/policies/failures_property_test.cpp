@@ -1,6 +1,7 @@
 // Runs random clusters whose components fail, with leaping and event by event, under every policy. No reported result
 // may differ, no policy may stumble over GPUs that are out of service, and all time must be accounted for.
 
+#include "sim/cluster_parts.hpp"
 #include "sim/error.hpp"
 #include "sim/graph.hpp"
 #include "sim/random_stream.hpp"
@@ -43,8 +44,8 @@ void add_failures(RandomCluster& cluster, Time length) {
   failures.holds_gpus = in(0, 2) > 0;
   failures.requeues_last = in(0, 2) == 0;
   if (in(0, 1) == 0) failures.retries = static_cast<int>(in(1, 20));
-  if (cluster.cluster.servers > 1 && cluster.cluster.vcs.empty() && in(0, 1) == 0)
-    failures.spares = static_cast<int>(in(1, cluster.cluster.servers - 1));
+  if (const int of_owner = static_cast<int>(servers_with_spares(cluster.cluster).size()); of_owner > 1 && in(0, 1) == 0)
+    failures.spares = static_cast<int>(in(1, of_owner - 1));
   if (in(0, 1) == 0) failures.spare_delay = part(1, 30);
   if (failures.spares > 1 && in(0, 1) == 0) {
     failures.cold_spares = static_cast<int>(in(1, failures.spares));

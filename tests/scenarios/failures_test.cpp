@@ -64,7 +64,7 @@ TEST_CASE("components of a scenario, each with its law") {
   CHECK(spec.seed == 7);
   CHECK(spec_of_failures(parsed(""), 7).any() == false);
   // 64 GPUs in 8 servers of one rack.
-  CHECK(1 / interruption_mean_s(scenario.cluster, scenario.failures, 64) ==
+  CHECK(1 / interruption_mean_s(scenario.cluster, scenario.failures, {64}) ==
         near((64e-3 / 86'400 + 1 / (100 * 86'400.0))));
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("presets have the rates of their sources") {
   const auto mean_h = [](const std::string& preset, int servers) {
     const Scenario scenario = parsed("cluster: {servers: 2048, gpus_per_server: 8}\nfailures: {preset: " + preset +
                                      ", repair: {mean: 6h}}\n");
-    return interruption_mean_s(scenario.cluster, scenario.failures, 8 * servers) / 3600;
+    return interruption_mean_s(scenario.cluster, scenario.failures, {8 * servers}) / 3600;
   };
   // 419 interruptions in 54 days; 1 / (N r) of 6.50 and 2.34 in 1,000 server-days.
   CHECK(mean_h("llama-3", 2048) == near(54 * 24 / 419.0, 1e-9));
@@ -371,7 +371,7 @@ TEST_CASE("components that slow down, and jitter") {
   CHECK_FALSE(spec.components[0].drains);
   CHECK(spec.components[1].slows == Slowdown{1000, 4000});
   CHECK(spec.jitter == 0.05);
-  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, 64) == 0);
+  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, {64}) == 0);
   CHECK(
       mentions(failure_errors("failures: {components: [{name: a, slows: 2, drains: false, of: gpu, fails: {mean: 1d}, "
                               "repair: {mean: 1h}}]}\n"),
@@ -447,7 +447,7 @@ TEST_CASE("parts of the fabric fail: links, interfaces and switches, each with a
   CHECK(failing[5].repair.mean() == Time::seconds(3 * 3600));
   // They take no server out of service and interrupt no job.
   CHECK_FALSE(spec_of_failures(scenario, 1).any());
-  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, 8) == 0);
+  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, {8}) == 0);
 }
 
 TEST_CASE("a run on a fabric that fails is the same for a seed, and other policies meet the same failures") {

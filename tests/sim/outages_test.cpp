@@ -254,6 +254,41 @@ TEST_CASE("a spare takes the place of a server that fails, at once or after a wh
   CHECK(one.run().jobs[0].reason == "needs 3 GPUs, the servers that aren't spares have 2");
 }
 
+TEST_CASE("a spare stands in for servers of its owner, and for no other") {
+  // Servers 0 and 1 are the first virtual cluster's; nobody or the second one owns servers 2 to 4, of which 4 is the
+  // spare.
+  StruckCluster one{.servers = 5, .jobs = {timed_ns(0, 20, 2), timed_ns(0, 20, 2)}};
+  one.failures.spares = 1;
+  one.jobs[0].vc = 0;
+  for (const bool is_owned : {false, true}) {
+    one.vcs = {{.servers = {0, 2}}};
+    if (is_owned) one.vcs.push_back({.servers = {2, 5}});
+    one.jobs[1].vc = is_owned ? 1 : -1;
+    one.failures.outages = {outage(10, 15, 0, 1)};
+    RunResult result = one.run_both_ways();
+    CHECK(result.jobs[0].finish.ns() == 25);
+    CHECK(result.jobs[1].finish.ns() == 20);
+    CHECK(result.gpus[4].down == result.end);
+    one.failures.outages = {outage(10, 15, 2, 3)};
+    result = one.run_both_ways();
+    CHECK(result.jobs[0].finish.ns() == 20);
+    CHECK(result.jobs[1].finish.ns() == 20);
+    CHECK(result.gpus[4].down.ns() == 10);
+    // Both at once: the spare goes to its owner, and server 2 becomes the spare when it is back.
+    one.failures.outages = {outage(10, 15, 0, 1), outage(10, 15, 2, 3)};
+    result = one.run_both_ways();
+    CHECK(result.jobs[0].finish.ns() == 25);
+    CHECK(result.jobs[1].finish.ns() == 20);
+    CHECK(result.gpus[2].down == result.end - Time::nanoseconds(10));
+    // Three GPUs are there, of which two are no spares.
+    one.jobs[1].gpus = 3;
+    CHECK(one.run().jobs[1].state == JobState::failed);
+    one.jobs[1].gpus = 2;
+  }
+  one.failures.spares = 3;
+  CHECK_THROWS_AS(static_cast<void>(one.run()), InputError);
+}
+
 TEST_CASE("a server that comes back with a job on its other GPUs becomes a spare when the job has left") {
   // GPU 0 fails from 10 to 20. Server 2 takes the place of server 0, on whose other GPU job 1 goes on until 40.
   StruckCluster one{.servers = 3, .gpus_per_server = 2, .jobs = {timed_ns(0, 100, 1), timed_ns(0, 40, 1)}};

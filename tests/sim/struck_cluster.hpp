@@ -28,6 +28,7 @@ struct StruckCluster {
   bool preemptive = false;
   MeasuredWindow window{};
   DecisionObserver* decisions = nullptr;
+  std::vector<VirtualCluster> vcs{};
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
@@ -52,6 +53,8 @@ struct StruckCluster {
     cluster.servers = servers;
     cluster.gpus_per_server = gpus_per_server;
     cluster.gpu_memory = Bytes{100};
+    cluster.vcs = vcs;
+    for (std::size_t vc = 0; vc < vcs.size(); ++vc) workload.vcs.push_back("vc" + std::to_string(vc));
     const std::size_t count = workload.jobs.size();
     Simulation simulation{cluster, std::move(workload), std::move(policies),
                           std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(servers), count),
