@@ -51,8 +51,8 @@ struct FlowNetworkOptions {
   std::uint64_t failing_seed = 1;
   std::vector<HostedServers> served;           ///< by job; empty: no job has parameter servers
   TakeLinkUses uses;                           ///< gets what jobs sent over links, if given
-  std::vector<bool> watched;                   ///< by job: NetworkReport::delays has its delays; empty: those of none
   TakeStalls stalls;                           ///< gets the transfers that stand still at the end, if given
+  std::vector<bool> watched;                   ///< by job: NetworkReport::delays has its delays; empty: those of none
   std::function<std::string(JobId)> job_name;  ///< for messages; without, jobs have their numbers
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;

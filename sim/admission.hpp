@@ -165,6 +165,8 @@ class Admission : private SchedulingActions {
   void watch_failures(JobId interrupted) const;
   /// The first job that holds a GPU of the place of this one; none() if its GPUs have room or it has no place.
   [[nodiscard]] JobId holder_of_place(const JobSpec& job) const;
+  /// True if on some of its types as many GPUs are in service as the job needs at least.
+  [[nodiscard]] bool has_enough_in_service(const JobSpec& job) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
   /// Throws PolicyError unless the policy may start the job now.
   void check_waits(JobId job);

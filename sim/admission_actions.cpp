@@ -429,8 +429,18 @@ void Admission::blocked(JobId job, Why why, JobId by) {
   } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
              spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
     why = Why::no_gpus;
+  } else if (why == Why::passed_over && !has_enough_in_service(spec)) {
+    why = Why::no_gpus;
   }
   state_.options.decisions->blocked(state_.clock, job, why, by);
+}
+
+bool Admission::has_enough_in_service(const JobSpec& job) const {
+  int least = job.gpus;
+  if (job.sizes >= 0)
+    for (const int gpus : state_.size_gpus[static_cast<std::size_t>(job.sizes)]) least = std::min(least, gpus);
+  return std::ranges::any_of(state_.types_for(job),
+                             [&](std::int32_t type) { return state_.capacity.gpus_in_service(job.vc, type) >= least; });
 }
 
 JobId Admission::holder_of_place(const JobSpec& job) const {

@@ -122,6 +122,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, con
   options.failing_seed = seed;
   options.watched = std::move(records.watched);
   options.uses = std::move(records.uses);
+  options.stalls = std::move(records.stalls);
   options.job_name = std::move(records.job_name);
   for (const JobExchange& each : exchanges) {
     HostedServers& servers = options.served.emplace_back();
@@ -130,7 +131,6 @@ std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, con
     servers.colocated = each.colocated;
     for (const int host : each.hosts) servers.on.emplace_back(static_cast<std::size_t>(host));
   }
-  options.stalls = std::move(records.stalls);
   options.schedule = collective_scheduler(network, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);
 }

@@ -303,6 +303,50 @@ TEST_CASE("the story names what failed, on which GPU or server, and the policy t
   CHECK(contains(last.out, "passed_over"));
 }
 
+TEST_CASE("the story of a job that a policy passes over while its GPUs have failed names these GPUs") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\na,0,m,2,1,4,100\nb,60,m,2,2,4,100\n");
+  here.write("rates.csv", "model,type,gpus,iterations_per_s\nm,t,1,1\nm,t,2,2\nm,t,4,4\n");
+  here.write("outages.csv", "down_s,up_s,component\n50,200,server0\n50,100,server1\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {types: [{name: t, servers: 2, gpus_per_server: 2}]}\n"
+             "policies: {scheduling: {policy: optimus, period_s: 10}, placement: first-fit}\n"
+             "workload: {jobs: jobs.csv, throughputs: rates.csv}\nfailures: {events: outages.csv}\n");
+  const Outcome story = here.contend("explain run.yaml b");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK_MESSAGE(contains(story.out,
+                         "60 s  waits 40 s: fewer than 2 GPUs are free\n"
+                         "                      up to 4 GPUs out of service: 4 failed\n"),
+                story.out);
+}
+
+TEST_CASE(
+    "the story of a job that no transfer can go on names the pair without a path, and that paths go up and down") {
+  // From 5 s on only leaf2 is joined to both spines.
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,6,resnet50,10000\n");
+  here.write("down.csv",
+             "time_s,link,factor\n5,leaf0->spine1,0\n5,spine1->leaf0,0\n5,leaf1->spine0,0\n5,spine0->leaf1,0\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 6, gpus_per_server: 1}\n"
+             "network: {fidelity: flow, nic: 10Gbps, fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 2}, "
+             "events: down.csv}\n"
+             "policies: {scheduling: fifo}\nworkload: {jobs: jobs.csv}\n");
+  CHECK(contains(here.contend("run run.yaml -o out").err, "1 of 1 jobs did not finish"));
+  const Outcome story = here.contend("explain run.yaml train");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK_MESSAGE(contains(story.out,
+                         "a transfer of it has no route from here on: links have failed, and no path from server1/gpu0 "
+                         "to server2/gpu0 that goes up and then down is left\n"),
+                story.out);
+  CHECK(contains(here.contend("explain run.yaml train --json").out,
+                 "\"from\": \"server1/gpu0\",\n    \"to\": \"server2/gpu0\",\n    \"goes_up_first\": true\n"));
+  // With one cable more it goes on.
+  here.write("down.csv", "time_s,link,factor\n5,leaf0->spine1,0\n5,spine1->leaf0,0\n5,leaf1->spine0,0\n");
+  CHECK(contains(here.contend("run run.yaml -o out2").out, "1 finished"));
+}
+
 TEST_CASE("the story of a job, the same from a folder and from its scenario") {
   Workplace place;
   const Workplace& here = with_queue(place);
