@@ -134,9 +134,10 @@ struct Promise {
   GpuTime service;
 };
 
-/// The ranks that an operation joins: those of a role, in groups (none: {0, 0}) or lists, or of two roles.
+/// The ranks that an operation joins: those of so many roles, in groups (none: {0, 0}) or lists, or of two roles.
 struct JoinedRanks {
   RoleId role, peer;
+  std::int32_t roles = 1;  ///< from `role` on
   int stride = 0, size = 0;
   std::int32_t lists = -1;  ///< PlannedOp::lists
   auto operator<=>(const JoinedRanks&) const = default;

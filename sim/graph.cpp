@@ -212,6 +212,12 @@ int IterationGraph::ranks() const {
   return std::accumulate(roles_.begin(), roles_.end(), 0, [](int sum, const Role& role) { return sum + role.ranks; });
 }
 
+int IterationGraph::ranks_of(const Op& op) const {
+  int ranks = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(op.roles); ++i) ranks += roles_[op.role.index() + i].ranks;
+  return ranks;
+}
+
 OpId IterationGraph::last_compute() const {
   OpId last = OpId::none();
   for (std::size_t i = 0; i < ops_.size(); ++i) {
@@ -258,8 +264,15 @@ void IterationGraph::validate() const {
   if (std::ranges::any_of(roles_, [](const Role& role) { return role.late != 0; })) validate_late();
 }
 
-void IterationGraph::validate_operation(const Op& op) const {
+void IterationGraph::validate_roles(const Op& op) const {
   if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
+  if (op.roles < 1 || op.role.index() + static_cast<std::size_t>(op.roles) > roles_.size() ||
+      (op.roles > 1 && op.kind != OpKind::collective))
+    bad_graph("operation `" + op.name + "` can't join these roles: only a collective can, and the roles must exist");
+}
+
+void IterationGraph::validate_operation(const Op& op) const {
+  validate_roles(op);
   if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
   if ((op.lane != Lane::compute) != (op.kind == OpKind::task) || op.lane >= stream_lane(kMostStreams))
     bad_graph("operation `" + op.name +
@@ -275,7 +288,7 @@ void IterationGraph::validate_operation(const Op& op) const {
   if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
     bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
   const int ranks = roles_[op.role.index()].ranks;
-  if (op.scope == CollectiveScope::groups) validate_groups(op, ranks);
+  if (op.scope == CollectiveScope::groups) validate_groups(op, ranks_of(op));
   if (op.kind == OpKind::message) {
     if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
     if (ranks != roles_[op.peer.index()].ranks) bad_graph("message `" + op.name + "` joins roles of different size");
@@ -418,6 +431,8 @@ void IterationGraph::validate_late() const {
   if (in_flight_ > kUsuallyInFlight) bad_graph("ranks can't be left behind with more than two iterations in flight");
   const std::vector<bool> is_task = tasks_before_joins();
   for (const Op& op : ops_) {
+    if (op.roles > 1)
+      bad_graph("ranks can't be left behind where several roles wait for each other, as for `" + op.name + "`");
     if (op.kind == OpKind::message && !op.joint)
       bad_graph("ranks can't be left behind where each sends messages of its own, such as `" + op.name + "`");
   }

@@ -205,17 +205,17 @@ struct HostTraffic {
 
 /// One operation of an iteration. A compute operation takes `duration` on the GPU of each rank of `role`, and a task on
 /// another `lane` of each. Of what is ready, a GPU or lane runs the operations of a job in order of iteration, priority
-/// and id. A collective runs over the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one
-/// rank. It runs `times` times, one after the other, which the network carries as one transfer. A message sends `bytes`
-/// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
-/// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
-/// engine can simulate many of them as one. A timer takes `duration` and no lane, such as a cycle of a background
-/// thread on the host; it begins when all ranks of `role` are ready. A post raises `counter` by `amount`, once for its
-/// role, when all ranks of `role` are ready. An await ends once all ranks of `role` are ready and the counter has
-/// reached `amount` x (i + 1 - `bound`), where i counts the iterations of the job from 0: with a bound of 0 an
-/// iteration waits for what is posted for it, with a larger bound it may be as many iterations ahead (the staleness of
-/// Ho et al., NeurIPS 2013). Both take no time and no lane. In an iteration of another phase than `phase` there is no
-/// such operation, and nothing waits for it.
+/// and id. A collective runs over the ranks of `role` in `scope`, or over those of `roles` roles in their order, of
+/// which `role` is the first; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one after
+/// the other, which the network carries as one transfer. A message sends `bytes` from rank i of `role` to rank i of
+/// `peer`, for every i. If it is `joint`, these messages are one transfer: they begin when all ranks are ready and end
+/// together. Joint messages keep ranks that do the same in step, so that the engine can simulate many of them as one. A
+/// timer takes `duration` and no lane, such as a cycle of a background thread on the host; it begins when all ranks of
+/// `role` are ready. A post raises `counter` by `amount`, once for its role, when all ranks of `role` are ready. An
+/// await ends once all ranks of `role` are ready and the counter has reached `amount` x (i + 1 - `bound`), where i
+/// counts the iterations of the job from 0: with a bound of 0 an iteration waits for what is posted for it, with a
+/// larger bound it may be as many iterations ahead (the staleness of Ho et al., NeurIPS 2013). Both take no time and no
+/// lane. In an iteration of another phase than `phase` there is no such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -228,6 +228,7 @@ struct Op {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
   RankGroups groups;                                       ///< collective only, with CollectiveScope::groups
+  std::int32_t roles = 1;                                  ///< collective only, >= 1: whose ranks it joins
   std::int32_t times = 1;                                  ///< collective only, >= 1
   ParameterServers servers = ParameterServers::none;       ///< collective only
   ChannelId channel;                                       ///< collective only; none: it needs no channel
@@ -294,6 +295,8 @@ class IterationGraph {
     ops_[op.index()].scope = CollectiveScope::groups;
     ops_[op.index()].groups = std::move(groups);
   }
+  /// Makes a collective run over the ranks of so many roles, of which its own is the first.
+  void join_roles(OpId op, std::int32_t roles) { ops_[op.index()].roles = roles; }
   /// Makes a collective a push to, or a pull from, parameter servers.
   void serve(OpId op, ParameterServers servers) { ops_[op.index()].servers = servers; }
   /// Makes a collective run so many times.
@@ -336,6 +339,8 @@ class IterationGraph {
   /// to the nanosecond. Other lanes don't belong to the GPU, and keep their times.
   [[nodiscard]] IterationGraph with_compute_times(double factor) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
+  /// The ranks of the roles of an operation.
+  [[nodiscard]] int ranks_of(const Op& op) const;
   /// The last compute operation of the first role that every iteration has; none if there is none.
   [[nodiscard]] OpId last_compute() const;
   /// Compute time of one iteration of a phase on one rank of `role`.
@@ -345,7 +350,8 @@ class IterationGraph {
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, groups that don't divide the ranks
-  /// of their role or list others, a lag other than 0 or 1, a channel without room, an operation in a channel that is
+  /// of their roles or list others, an operation of roles that don't exist, or of several without being a collective, a
+  /// lag other than 0 or 1, a channel without room, an operation in a channel that is
   /// not a collective, an operation that runs less than once, a message or computing that runs more often, or a phase
   /// that the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several
   /// roles wait for each other or send messages of their own, something that joins ranks waits for more than one
@@ -361,6 +367,7 @@ class IterationGraph {
   [[nodiscard]] std::vector<bool> tasks_before_joins() const;
 
  private:
+  void validate_roles(const Op& op) const;
   void validate_operation(const Op& op) const;
   static void validate_groups(const Op& op, int ranks);
   void validate_order() const;
@@ -383,6 +390,7 @@ class IterationGraph {
 ///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
 ///   lists grads 0,1,2 3,5                       (the groups of a collective as lists of ranks)
 ///   repeat grads 3                              (a collective that runs three times)
+///   join grads 2                                (a collective over the ranks of two roles)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
 ///   host t 100 0 200 50                         (what a timer moves: out, in, memory, NVMe)

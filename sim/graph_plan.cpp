@@ -45,7 +45,7 @@ Plan::Plan(const IterationGraph& graph)
     has_timers = has_timers || op.kind == OpKind::timer;
     uses_hosts = uses_hosts || op.host.any();
     leaves_server = leaves_server || op.servers == ParameterServers::elsewhere;
-    planned.ranks = roles[op.role.index()].ranks;
+    planned.ranks = graph.ranks_of(op);
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
       if (!op.is_in(phase)) continue;
       instances[phase] += planned.per_rank ? planned.ranks : 1;

@@ -23,7 +23,7 @@ struct Plan {
     bool per_rank = true;
     std::int32_t lists = -1;          ///< of a collective in listed groups: equal lists have one number
     std::uint16_t lane = 0;           ///< of a task: index into `lanes`
-    std::int32_t ranks = 1;           ///< of its role
+    std::int32_t ranks = 1;           ///< of its roles
     std::vector<OpId> successors[2];  ///< by lag
     /// By lag and phase: ends of that phase's operations that one instance waits for.
     std::vector<std::int32_t> predecessor_instances[2];

@@ -89,6 +89,8 @@ class TextReader {
       graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
     } else if (words.size() == 3 && words[0] == "repeat") {
       graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
+    } else if (words.size() == 3 && words[0] == "join") {
+      graph.join_roles(op(words[1]), static_cast<std::int32_t>(number(words[2])));
     } else if (words.size() == 3 && words[0] == "priority") {
       graph.prioritise(op(words[1]), static_cast<std::int32_t>(number(words[2])));
     } else if (words.size() == 6 && words[0] == "host") {

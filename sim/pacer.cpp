@@ -9,7 +9,11 @@ bool Pacer::takes_part(const Occupant& occupant, const Traffic& traffic) const {
   if (occupant.job != traffic.job) return false;
   const Plan& plan = *state_.jobs[traffic.job.index()].plan;
   const Op& op = plan.ops[traffic.op.index()].op;
-  if (traffic.rank < 0) return occupant.role == op.role || (op.joint && occupant.role == op.peer);
+  if (traffic.rank < 0) {
+    const std::size_t role = occupant.role.index(), first = op.role.index();
+    const bool is_joined = role >= first && role < first + static_cast<std::size_t>(op.roles);
+    return is_joined || (op.joint && occupant.role == op.peer);
+  }
   const int peer = traffic.rank - plan.first_rank[op.role.index()] + plan.first_rank[op.peer.index()];
   return occupant.rank == traffic.rank || occupant.rank == peer;
 }

@@ -15,7 +15,7 @@ constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 bool are_alike(const Op& a, const Op& b) {
   const auto essence = [](const Op& op) {
     return std::tie(op.kind, op.role, op.peer, op.joint, op.lane, op.duration, op.bytes, op.collective, op.scope,
-                    op.groups, op.times, op.servers, op.channel, op.phase, op.host);
+                    op.groups, op.roles, op.times, op.servers, op.channel, op.phase, op.host);
   };
   return essence(a) == essence(b) && !a.counts() && !b.counts() && a.phase == kEveryPhase;
 }

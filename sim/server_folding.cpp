@@ -50,11 +50,12 @@ std::vector<ServerId> servers_of_lists(const EngineState& state, std::span<const
 }
 
 /// The servers that an operation of several ranks touches.
-std::vector<ServerId> servers_touched(const EngineState& state, const JobRun& run, const Op& op) {
+std::vector<ServerId> servers_touched(const EngineState& state, const JobRun& run, const Plan::PlannedOp& planned) {
   const Plan& plan = *run.plan;
+  const Op& op = planned.op;
   const auto ranks_of = [&](RoleId role) {
     return std::span{run.gpus}.subspan(static_cast<std::size_t>(plan.first_rank[role.index()]),
-                                       static_cast<std::size_t>(plan.roles[role.index()].ranks));
+                                       static_cast<std::size_t>(planned.ranks));
   };
   if (op.kind == OpKind::message) return servers_of_messages(state, ranks_of(op.role), ranks_of(op.peer));
   if (op.scope == CollectiveScope::server) return {};
@@ -63,7 +64,7 @@ std::vector<ServerId> servers_touched(const EngineState& state, const JobRun& ru
     if (!leave_servers(state, ranks_of(op.role), op.groups)) return {};
   }
   std::vector<ServerId> servers;
-  if (plan.roles.size() == 1) {
+  if (planned.ranks == plan.ranks) {
     servers = run.live->servers;
   } else {
     for (const GpuId gpu : ranks_of(op.role)) servers.push_back(state.server_of(gpu));
@@ -149,7 +150,7 @@ void join_servers(EngineState& state, JobId job) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
     if (plan.ops[i].per_rank || !op.is_traffic()) continue;
-    JoinedRanks ranks{op.role, RoleId::none()};
+    JoinedRanks ranks{op.role, RoleId::none(), op.roles};
     if (op.kind == OpKind::message) {
       ranks.peer = op.peer;
     } else if (op.scope == CollectiveScope::groups) {
@@ -162,7 +163,7 @@ void join_servers(EngineState& state, JobId job) {
     const auto [known, is_new] = run.live->joined.try_emplace(ranks);
     run.live->joined_by[i] = &known->second;
     if (!is_new) continue;
-    known->second.all = known->second.folded = servers_touched(state, run, op);
+    known->second.all = known->second.folded = servers_touched(state, run, plan.ops[i]);
     known->second.number = ++state.joined_made;
   }
 }

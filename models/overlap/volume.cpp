@@ -84,7 +84,7 @@ SentVolume sent_in_lists(const Op& op, int per_server) {
 
 /// What the operation sends if it runs once.
 SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) {
-  const int ranks = graph.roles()[op.role.index()].ranks;
+  const int ranks = graph.ranks_of(op);
   if (op.servers != ParameterServers::none) {  // each rank pushes by itself, and servers send back
     const bool pushes = op.collective == CollectiveKind::reduce;
     const double bytes = op.bytes.to_double(), sent = pushes ? bytes : 0;
@@ -137,9 +137,11 @@ IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) 
       if (!op.is_traffic() || !op.is_in(phase)) continue;
       const SentVolume sent = sent_volume(graph, op, per_server);
       const std::int64_t often = graph.often(op);
-      by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker * static_cast<double>(often);
-      by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface * static_cast<double>(often);
-      messages[op.role.index()] += static_cast<std::size_t>(op.times * often);
+      for (std::size_t role = op.role.index(); role < op.role.index() + static_cast<std::size_t>(op.roles); ++role) {
+        by_role[role].by_worker += shares[phase] * sent.by_worker * static_cast<double>(often);
+        by_role[role].by_interface += shares[phase] * sent.by_interface * static_cast<double>(often);
+        messages[role] += static_cast<std::size_t>(op.times * often);
+      }
     }
     traffic.messages = std::max(traffic.messages, *std::max_element(messages.begin(), messages.end()));
   }

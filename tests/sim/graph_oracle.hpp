@@ -95,7 +95,7 @@ class GraphOracle {
       const std::vector<std::vector<int>>& lists = op.groups.lists->groups();
       return std::any_of(lists.begin(), lists.end(), [](const std::vector<int>& ranks) { return ranks.size() > 1; });
     }
-    return graph_.roles()[op.role.index()].ranks > 1;
+    return graph_.ranks_of(op) > 1;
   }
 
   [[nodiscard]] bool is_ready(const Part& part, std::int64_t oldest) const {
