@@ -38,6 +38,7 @@ std::set<std::pair<std::string, int>> trained_jobs(const ClusterSetup& cluster,
   }
   for (const TrainingEntry& entry : training) {
     if (entry.name == kDefaultEntry || trained.contains(entry.name) || (only_spread && !entry.parallel)) continue;
+    if (entry.recording) continue;  // its files know how many GPUs it needs
     wanted.insert({entry.name, most_gpus(cluster, entry)});
   }
   return wanted;

@@ -5,6 +5,7 @@
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/keys/recording_codec.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "text/words.hpp"
@@ -110,6 +111,10 @@ std::string keys_markdown() {
   out += table_of_members(training_members());
   out += "\n### parallel\n\nMembers of `parallel`. The degree of data parallelism is what is left of a job's GPUs.\n\n";
   out += table_of_members(parallel_members());
+  out +=
+      "\n### recording\n\nMembers of `recording` ([how it is "
+      "replayed](../models/recordings.md#the-replay-as-a-job)).\n\n";
+  out += table_of_members(recording_members());
   out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();

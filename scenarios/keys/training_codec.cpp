@@ -8,6 +8,7 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/recording_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/host_table.hpp"
@@ -115,6 +116,7 @@ std::vector<Member> batch_members() {
       map_member<E>("gradient_coding", &E::coded, coded_steps_codec()),
       map_member<E>("global_batch", &E::global_batch, optional_codec(integer_codec<int>(1, 1'000'000'000), "auto")),
       map_member<E>("parallel", &E::parallel, parallel_codec()),
+      map_member<E>("recording", &E::recording, recording_codec()),
       map_member<E>("config", &E::config, optional_codec(path_codec(), "")),
       map_member<E>("config_as", &E::config_as, optional_codec(text_codec(), "")),
       map_member<E>("transformer", &E::transformer, transformer_codec()),

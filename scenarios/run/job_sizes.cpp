@@ -141,6 +141,8 @@ std::string why_not_elastic(const std::vector<TrainingEntry>& training, const st
         "training.{}.parallel divides the model over {} GPUs, and other numbers would need other plans; "
         "such a job can't change its GPUs",
         job.model, job.gpus);
+  if (entry != nullptr && entry->recording)
+    return fmt::format("training.{}.recording is of {} ranks; such a job can't change its GPUs", job.model, job.gpus);
   return {};
 }
 

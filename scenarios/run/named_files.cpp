@@ -11,6 +11,24 @@
 #include <utility>
 
 namespace contend {
+namespace {
+
+/// What the digest of a path covers: the bytes of a file; of a folder the names of its files with their digests.
+/// Nothing for a path that is neither.
+std::optional<std::string> digested(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) return read_file(path);
+  if (!std::filesystem::is_directory(path, ignored)) return std::nullopt;
+  std::map<std::string, std::string> digests;
+  for (const auto& each : std::filesystem::directory_iterator{path})
+    if (each.is_regular_file(ignored))
+      digests[each.path().filename().string()] = sha256_hex(read_file(each.path().string()));
+  std::string all;
+  for (const auto& [name, digest] : digests) all += name + " " + digest + "\n";
+  return all;
+}
+
+}  // namespace
 
 void NamedFiles::visit(Scenario& scenario, const Visitor& visit) {
   const std::string jobs = scenario.workload.jobs.value_or("");
@@ -29,10 +47,9 @@ std::optional<std::string> NamedFiles::digest(const std::string& path, bool is_j
   }
   const std::scoped_lock lock{mutex_};
   const auto [there, is_new] = files_.emplace(path, std::nullopt);
-  std::error_code ignored;
-  if (is_new && std::filesystem::is_regular_file(path, ignored)) {
+  if (is_new) {
     try {
-      there->second = sha256_hex(read_file(path));
+      if (const std::optional<std::string> bytes = digested(path)) there->second = sha256_hex(*bytes);
     } catch (const InputError&) {
       return std::nullopt;
     }

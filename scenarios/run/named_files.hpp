@@ -21,8 +21,8 @@ class NamedFiles {
   explicit NamedFiles(JobLists& lists) : lists_{lists} {}
 
   /// Calls `visit` with the path of each file that the scenario names, which it may change, and the digest of that
-  /// file; nothing for a file that can't be read, or that can be read only once, such as a pipe. Runs report faults of
-  /// files.
+  /// file, or of a folder of files; nothing for a path that can't be read, or that can be read only once, such as a
+  /// pipe. Runs report faults of files.
   using Visitor = std::function<void(std::string& path, const std::optional<std::string>& sha256)>;
   void visit(Scenario& scenario, const Visitor& visit);
   /// The files with digests that visit() has met, by path.

@@ -16,6 +16,7 @@
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/spec/policy_choice.hpp"
 #include "sim/units.hpp"
+#include "traces/recording/recorded_groups.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -219,6 +220,22 @@ struct FrozenSetup {
   bool operator==(const FrozenSetup&) const = default;
 };
 
+/// Another device than the recorded one (device_factors()).
+struct RecordedDevice {
+  std::string from, to;  ///< names of find_device(); empty: there is no other one
+  DataType type = DataType::bf16;
+
+  bool operator==(const RecordedDevice&) const = default;
+};
+
+/// The recording that an entry replays (traces/recording/recording_graph.hpp).
+struct RecordingSetup : RecordingOptions {
+  std::optional<std::string> path;  ///< of a file or a folder of ranks
+  RecordedDevice device;
+
+  bool operator==(const RecordingSetup&) const = default;
+};
+
 /// The entry of `training` whose members hold for all others that don't give them; no job trains it.
 inline constexpr std::string_view kDefaultEntry = "default";
 
@@ -239,11 +256,12 @@ struct TrainingEntry : TrainingSetup {
   int backup = 0;
   CodedSteps coded;
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
-  std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
-  std::optional<std::string> config;      ///< path of a config.json that describes the model
-  std::optional<std::string> config_as;   ///< the architecture as which it is read; nothing: its own
-  TransformerSizes transformer;           ///< sizes of the model, if neither a name nor a file gives it
-  std::optional<LossKernels> loss;        ///< of softmax and loss; nothing: as the host has them
+  std::optional<ParallelSetup> parallel;    ///< if the model is spread over several GPUs
+  std::optional<RecordingSetup> recording;  ///< which jobs do in place of training a model
+  std::optional<std::string> config;        ///< path of a config.json that describes the model
+  std::optional<std::string> config_as;     ///< the architecture as which it is read; nothing: its own
+  TransformerSizes transformer;             ///< sizes of the model, if neither a name nor a file gives it
+  std::optional<LossKernels> loss;          ///< of softmax and loss; nothing: as the host has them
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   Recomputation recompute = Recomputation::none;

@@ -39,6 +39,10 @@ class StudyChecker {
       return complain(entry_key() + ".parallel",
                       "an iteration study is of workers that hold the whole model, each on one GPU",
                       "study an entry without it, or run jobs that train this one");
+    if (entry.recording)
+      return complain(entry_key() + ".recording",
+                      "an iteration study fuses the gradients of layers, and a recording has none",
+                      "run a job that replays it: workload.jobs with one line");
     if (entry.global_batch)
       complain(entry_key() + ".global_batch", "a study has several numbers of workers, each with `batch` samples",
                "batch and accumulate, which each worker has");

@@ -113,7 +113,7 @@ bool scale_class(ErrorClass of, double factor, TrainingSystem& system, TrainingE
 }  // namespace
 
 bool is_predicted(const TrainingEntry& entry) {
-  return !entry.layers && !entry.single_worker && published_profile(entry) == nullptr;
+  return !entry.layers && !entry.recording && !entry.single_worker && published_profile(entry) == nullptr;
 }
 
 std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingEntry& entry, int gpus, unsigned threads,

@@ -60,6 +60,24 @@ void check_parallel(const TrainingEntry& entry, bool compresses, const Complain&
              "");
 }
 
+/// Complaints about an entry that replays a recording: beside it an entry says nothing but the memory of a GPU.
+template <class Complain>
+void check_recording(const TrainingEntry& entry, const Complain& complain) {
+  if (!entry.recording->path) complain("recording.path", "is missing", "a profile, a trace, or a folder of ranks");
+  if (!entry.recording->spread.empty() && !entry.recording->ranks)
+    complain("recording.spread", "groups grow only with ranks",
+             "give ranks, a multiple of the recorded ones, or leave it out");
+  const RecordedDevice& device = entry.recording->device;
+  for (const std::string& name : {device.from, device.to})
+    if (!name.empty() && !find_device(name)->supports(device.type))
+      complain("recording.device", fmt::format("{} has no products in {}", name, to_string(device.type)),
+               "the dtype in which the recording computes");
+  for (const std::string& member : entry.given)
+    if (member != "recording" && member != "memory")
+      complain(member, "a recording has operations with their times, and no model that could be trained otherwise",
+               "leave it out, or leave out recording");
+}
+
 /// Complaints about an optimizer: states in a format that it can't have, products in a format that the device lacks.
 template <class Complain>
 void check_optimizer(const TrainingEntry& entry, const Complain& complain) {
@@ -178,6 +196,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   };
   const bool compresses =
       std::ranges::any_of(methods, [](const PolicyChoice& choice) { return choice.name != "none"; });
+  if (entry.recording) return check_recording(entry, complain);
   const RuledEntry ruled{entry, compresses};
   for (const MemberRule& each : member_rules())
     if (each.is_broken(ruled)) complain(each.member, each.text(), std::string{each.hint});
@@ -254,6 +273,7 @@ std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<co
 std::vector<std::string> inherited_notes(std::span<const TrainingEntry> training) {
   std::vector<std::string> notes;
   for (const TrainingEntry& entry : training) {
+    if (entry.recording) continue;
     const bool compresses = entry.compression.name != "none";
     const RuledEntry own{.entry = entry, .compresses = compresses},
         whole{.entry = entry, .compresses = compresses, .with_inherited = true};
@@ -300,7 +320,7 @@ std::vector<Complaint> training_complaints(const TrainingSystem& system, const W
 }
 
 std::vector<std::string> ideals_of(const TrainingEntry& entry) {
-  if (entry.as_framework) return {};
+  if (entry.as_framework || entry.recording) return {};
   TrainingEntry later = entry;
   later.as_framework = true;
   later.type = framework_type(entry);

@@ -13,8 +13,11 @@
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/planned_iteration.hpp"
 #include "scenarios/training/trained_model.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "traces/recording/recording_graph.hpp"
+#include "traces/recording/recording_reader.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -54,14 +57,52 @@ TrainedJob spread_job(const TrainingSystem& system, const TrainingEntry& entry, 
   return made;
 }
 
+void check_fits(const TrainingSystem& system, Bytes needed) {
+  const Bytes there = system.cluster.gpu_memory;
+  if (needed > there)
+    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", gib(needed), gib(there))};
+}
+
+/// Factors on the times of kernels on another device: products go by the peaks of the sheets, which their names tell,
+/// and others by the bandwidths of the memories.
+std::map<std::string, double> device_factors(const RecordedDevice& device) {
+  if (device.to.empty()) return {};
+  constexpr std::string_view kProducts[] = {"gemm",  "gemv", "conv",  "cutlass",   "xmma",  "nvjet", "cublas",
+                                            "cijk_", "fmha", "flash", "attention", "wgrad", "dgrad"};
+  const Device &from = *find_device(device.from), &to = *find_device(device.to);
+  std::map<std::string, double> factors{
+      {"", from.memory_bandwidth.bytes_per_second() / to.memory_bandwidth.bytes_per_second()}};
+  for (const std::string_view part : kProducts)
+    factors[std::string{part}] = from.peak(device.type) / to.peak(device.type);
+  return factors;
+}
+
+RecordingOptions replay_options(const TrainingEntry& entry) {
+  RecordingOptions options = *entry.recording;
+  options.kernels.merge(device_factors(entry.recording->device));
+  return options;
+}
+
+TrainedJob replayed_job(const TrainingSystem& system, const TrainingEntry& entry, const Recording& recording, int gpus,
+                        std::vector<PassRecord>& records) {
+  TrainedJob job{.graph = recording_graph(recording, gpus, replay_options(entry)).graph,
+                 .memory = entry.memory.value_or(Bytes{})};
+  check_fits(system, job.memory);
+  FusedIteration iteration{std::move(job.graph), {}};
+  check_subject(iteration);
+  records.push_back({"recording", {}, sizes_of(iteration)});
+  job.graph = std::move(iteration.graph);
+  return job;
+}
+
 /// Throws InputError if a GPU of the cluster has less.
 Bytes memory_of(const TrainingSystem& system, const TrainingEntry& entry) {
   const Bytes there = system.cluster.gpu_memory;
   const TrainingProfile* const published = published_profile(entry);
   if (entry.memory || published != nullptr) {
     const Bytes needed = entry.memory ? *entry.memory : published->memory;
-    if (needed <= there) return needed;
-    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", gib(needed), gib(there))};
+    check_fits(system, needed);
+    return needed;
   }
   const TrainingMemory memory = entry_memory(entry);
   if (memory.total() <= there) return memory.total();
@@ -184,6 +225,12 @@ const std::pair<TimedModel, std::vector<PassRecord>>& TrainingGraphs::model_of(K
   return made;
 }
 
+const Recording& TrainingGraphs::recording_of(Known& known) {
+  if (!known.recording)
+    known.recording = std::make_shared<const Recording>(read_recording(*known.entry.recording->path));
+  return *known.recording;
+}
+
 PlannedTraining TrainingGraphs::plan_job(Known& known, int gpus) const {
   const TrainingEntry& entry = known.entry;
   const auto& [model, passes] = model_of(known, gpus);
@@ -214,6 +261,7 @@ TrainedJob TrainingGraphs::trained_job(const std::string& name, int gpus, std::v
   }
   const TrainingEntry& entry = trained->entry;
   try {
+    if (entry.recording) return replayed_job(system_, entry, recording_of(*trained), gpus, records);
     if (entry.parallel) {
       TrainingEntry used = entry;
       if (entry.says("fusion") && entry.fusion.name == kSearchName && entry.parallel->zero < 3)
@@ -253,7 +301,7 @@ std::vector<PassRecord> TrainingGraphs::passes(const std::string& name, int gpus
 
 std::optional<PlannedTraining> TrainingGraphs::planned(const std::string& name, int gpus) {
   Known* const trained = known(name);
-  if (trained == nullptr || trained->entry.parallel) return std::nullopt;
+  if (trained == nullptr || trained->entry.parallel || trained->entry.recording) return std::nullopt;
   try {
     return plan_job(*trained, gpus);
   } catch (const InputError& error) {
@@ -261,10 +309,25 @@ std::optional<PlannedTraining> TrainingGraphs::planned(const std::string& name, 
   }
 }
 
+Time TrainingGraphs::recorded_iteration(Known& known) {
+  try {
+    const Recording& recording = recording_of(known);
+    const int ranks = known.entry.recording->ranks.value_or(static_cast<int>(ranks_recorded(recording)));
+    const IterationGraph graph = recording_graph(recording, ranks, replay_options(known.entry)).graph;
+    Time longest;
+    for (std::size_t role = 0; role < graph.roles().size(); ++role)
+      longest = std::max(longest, graph.compute_per_rank(RoleId{role}));
+    return longest;
+  } catch (const InputError& error) {
+    rethrow_about(known.entry, error);
+  }
+}
+
 Time TrainingGraphs::iteration(const std::string& name) {
   Known* const trained = known(name);
   if (trained == nullptr) return profile_iteration(name);
   if (trained->entry.parallel) return parallel_iteration_time(system_, trained->entry);
+  if (trained->entry.recording) return recorded_iteration(*trained);
   const TimedModel& model = model_of(*trained, 1).first;
   return model.forward() + model.backward();
 }

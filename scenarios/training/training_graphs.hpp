@@ -8,6 +8,7 @@
 #include "scenarios/spec/training_system.hpp"
 #include "scenarios/training/planned_iteration.hpp"
 #include "sim/error.hpp"
+#include "traces/recording/recording.hpp"
 
 #include <map>
 #include <memory>
@@ -67,8 +68,8 @@ class TrainingGraphs {
   /// As GraphMaker. Throws InputError that names the entry if its policies can't work together, or for members of the
   /// job's own that can't be read (variant_entry()).
   [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
-  /// The messages of the jobs of an entry; nothing for a training profile, or an entry with `parallel`. Throws
-  /// InputError as the operator does.
+  /// The messages of the jobs of an entry; nothing for a training profile, a recording, or an entry with `parallel`.
+  /// Throws InputError as the operator does.
   [[nodiscard]] std::optional<PlannedTraining> planned(const std::string& name, int gpus);
   /// The source of the graph of such a job, and the passes over it. Throws InputError as the operator does.
   [[nodiscard]] std::vector<PassRecord> passes(const std::string& name, int gpus);
@@ -81,10 +82,15 @@ class TrainingGraphs {
     TrainingEntry entry;
     std::map<int, std::pair<TimedModel, std::vector<PassRecord>>> models;  // by workers; 1 unless they matter
     std::optional<Bytes> memory;
+    std::shared_ptr<const Recording> recording{};
   };
   /// Returns nullptr for a training profile.
   [[nodiscard]] Known* known(const std::string& name);
   [[nodiscard]] static const std::pair<TimedModel, std::vector<PassRecord>>& model_of(Known& known, int workers);
+  /// Its recording, read once.
+  [[nodiscard]] static const Recording& recording_of(Known& known);
+  /// What its GPUs compute, of the rank that computes longest.
+  [[nodiscard]] static Time recorded_iteration(Known& known);
   [[nodiscard]] PlannedTraining plan_job(Known& known, int gpus) const;
   [[nodiscard]] TrainedJob trained_job(const std::string& name, int gpus, std::vector<PassRecord>& records);
 

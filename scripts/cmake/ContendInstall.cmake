@@ -30,7 +30,7 @@ install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
 # The shipped scenarios with the files that they name, and the profiles of measured devices; the folders of scenarios/ hold
 # code as well.
 file(GLOB_RECURSE shipped CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     ${PROJECT_SOURCE_DIR}/scenarios/*.yaml ${PROJECT_SOURCE_DIR}/scenarios/*.csv
+     ${PROJECT_SOURCE_DIR}/scenarios/*.yaml ${PROJECT_SOURCE_DIR}/scenarios/*.csv ${PROJECT_SOURCE_DIR}/scenarios/*.json
      ${PROJECT_SOURCE_DIR}/models/devices/*.yaml ${PROJECT_SOURCE_DIR}/models/sheets/*.yaml)
 foreach(file IN LISTS shipped)
   cmake_path(GET file PARENT_PATH folder)

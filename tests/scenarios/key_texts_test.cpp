@@ -2,6 +2,7 @@
 
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
+#include "scenarios/keys/recording_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "sim/fields.hpp"
 
@@ -23,6 +24,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
     if (each.name != "optimizer") known.insert("training.*." + each.name);  // it names all optimizers
   }
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
+  for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
   const NamedTexts texts{key_texts()};
   std::set<std::string> described;
   for (const auto& each : texts.all()) {

@@ -76,6 +76,8 @@ TEST_CASE("every key and member of an entry that takes a path names its file") {
   // Inside of maps.
   CHECK(named_by("training", "{t: {parallel: {documents: {file: there.csv}}}}") == kThere);
   CHECK(named_by("training", "{t: {parallel: {expert_load: {counts: there.csv}}}}") == kThere);
+  CHECK(named_by("training", "{t: {recording: there.csv}}") == kThere);
+  CHECK(named_by("training", "{t: {recording: {path: there.csv}}}") == kThere);
   CHECK(named_by("workload.jobs", "7").empty());
   CHECK(paths_in(default_scenario()).empty());
 }
@@ -131,6 +133,20 @@ TEST_CASE("the files that a scenario names have the digests of what they hold, e
   CHECK(inputs[1].sha256 == sha256_hex("component,down_s,up_s\ngpu0,1,2\n"));
   CHECK(inputs[2].path == folder.path("jobs.csv"));
   CHECK(inputs[2].sha256 == sha256_hex("job_id,submit_s,gpus,duration_s\na,0,1,10\n"));
+}
+
+TEST_CASE("the digest of a folder is of the names and digests of its files") {
+  const TemporaryFolder folder;
+  write_file(folder.path("rank1.json"), "b");
+  write_file(folder.path("rank0.json"), "a");
+  Scenario scenario;
+  scenario.training.emplace_back();
+  scenario.training.back().recording.emplace().path = folder.path("");
+  JobLists lists;
+  std::vector<InputFile> inputs;
+  add_named_files(scenario, lists, inputs);
+  REQUIRE(inputs.size() == 1);
+  CHECK(inputs[0].sha256 == sha256_hex("rank0.json " + sha256_hex("a") + "\nrank1.json " + sha256_hex("b") + "\n"));
 }
 
 }  // namespace contend

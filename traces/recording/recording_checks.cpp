@@ -113,7 +113,7 @@ void compare_collectives(const Recording& recording, const std::set<std::string>
       if (present.contains(member))
         sequences[member];
       else
-        add_fault(faults, user, fmt::format("group \"{}\"", name), fmt::format("its rank {} has no file", member));
+        add_fault(faults, user, fmt::format("group \"{}\"", name), fmt::format("its rank {} {}", member, kHasNoFile));
     }
     if (!wrong.contains(name)) compare_sequences(name, sequences, faults);
   }

@@ -3,9 +3,13 @@
 
 #include "traces/recording/recording.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace contend {
+
+/// The end of the reason of a fault about a rank of a group.
+inline constexpr std::string_view kHasNoFile = "has no file";
 
 /// What the ranks of a recording contradict each other in: two files of one rank, and groups of one name that share
 /// ranks and are not equal; and in traces without times, which hold all of a program: a rank of a used group without a

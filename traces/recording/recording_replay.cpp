@@ -40,6 +40,7 @@ class Replayer {
  public:
   Replayer(Recording& recording, const TransferTime& transfer_time)
       : recording_{recording}, transfer_time_{transfer_time} {
+    result_.order.resize(recording.ranks.size());
     for (std::size_t r = 0; r < recording.ranks.size(); ++r) prepare(r);
   }
 
@@ -121,6 +122,7 @@ class Replayer {
     RecordedTask& task = task_of(at);
     task.start = now_;
     ranks_[at.rank].states[at.task] = State::begun;
+    result_.order[at.rank].push_back(at.task);
     if (task.kind == RecordedKind::collective)
       meet(at);
     else if (task.kind == RecordedKind::receive)

@@ -5,6 +5,7 @@
 #include "traces/recording/recording.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct RecordingReplay {
   Time end;                        ///< of the last task that could be done
   std::int64_t messages = 0;       ///< that arrived
   std::vector<Complaint> waiting;  ///< tasks that wait for ever: a deadlock at `end`, none if all was done
+  std::vector<std::vector<std::uint32_t>> order;  ///< by rank: its tasks in the order in which they began
 };
 
 /// True if no rank has starts and any has durations or dependencies, by which starts can be found.

@@ -1,8 +1,11 @@
 #include "validate/recordings/recordings_suite.hpp"
 
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "sim/fields.hpp"
 #include "text/byte_source.hpp"
+#include "traces/recording/recording_graph.hpp"
 #include "traces/recording/recording_reader.hpp"
 #include "traces/recording/recording_replay.hpp"
 #include "traces/recording/recording_summary.hpp"
@@ -15,7 +18,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -110,6 +115,54 @@ Recording read_sample(const std::string& path, const std::string& member) {
   return recording;
 }
 
+/// An iteration of the job of a profile, all of whose ranks do what the profile says, with the recorded times of its
+/// communication; and the recorded one.
+struct OwnStep {
+  double replayed_ns = 0, recorded_ns = 0;
+  [[nodiscard]] double error() const { return replayed_ns / recorded_ns - 1; }
+};
+
+/// Nothing for a file without iterations, or that doesn't say how long they are, or in which most launches are missing.
+std::optional<OwnStep> own_step(const Recording& recording) {
+  const RecordedRank& rank = recording.ranks.front();
+  const LaunchDelays launches = summarise(rank).launches;
+  if (recording.ranks.size() > 1 || rank.steps.empty() || 2 * launches.found < launches.tasks || launches.found == 0)
+    return std::nullopt;
+  RecordingOptions options;
+  options.recorded_communication = true;
+  const auto ranks = static_cast<int>(ranks_recorded(recording));
+  if (ranks > 1) options.copy = rank.rank;
+  const RecordingGraph made = recording_graph(recording, ranks, options);
+  if (made.length == Time{}) return std::nullopt;
+  const auto end_of = [&](std::int64_t iterations) {
+    Scenario alone = default_scenario();
+    alone.cluster.servers = ranks;
+    Workload workload;
+    workload.graphs.push_back(made.graph);
+    JobSpec job;
+    job.name = "job";
+    job.gpus = ranks;
+    job.iterations = iterations;
+    workload.jobs.push_back(std::move(job));
+    return run_workload(alone, std::move(workload), 1, {}).jobs.front().finish;
+  };
+  constexpr std::int64_t kFew = 10, kMany = 60;
+  const double each = static_cast<double>((end_of(kMany) - end_of(kFew)).ns()) / (kMany - kFew);
+  return OwnStep{each, static_cast<double>(made.length.ns())};
+}
+
+/// Replays a profile on its own hardware; true if that takes its own time within 2%.
+bool compare_own_step(std::FILE* out, const Recording& recording) {
+  const std::optional<OwnStep> step = own_step(recording);
+  if (!step) return true;
+  constexpr double kTolerance = 0.02;
+  constexpr double kMillisecond = 1e6;
+  const bool holds = std::abs(step->error()) <= kTolerance;
+  fmt::print(out, "  {:6} its iteration of {:.3f} ms, replayed with its own communication: {:.3f} ms, {:+.2f}%\n",
+             word(holds), step->recorded_ns / kMillisecond, step->replayed_ns / kMillisecond, 100 * step->error());
+  return holds;
+}
+
 /// One entry of samples.txt; true if all agrees.
 bool compare_sample(std::FILE* out, const TextEntry& entry, const std::filesystem::path& folder, Tally& all) {
   std::string_view name = entry.name;
@@ -135,7 +188,7 @@ bool compare_sample(std::FILE* out, const TextEntry& entry, const std::filesyste
     fmt::print(out, "  {:6} {:3} of {:3} figures equal: {}\n", word(holds), tally.equal, tally.figures, entry.name);
     all.figures += tally.figures;
     all.equal += tally.equal;
-    return holds;
+    return compare_own_step(out, recording) && holds;
   } catch (const InputError& error) {
     fmt::print(out, "  {:6} not read: {}: {}\n", word(false), entry.name, error.what());
     return false;

@@ -9,6 +9,7 @@
 #include "traces/recording/execution_trace.hpp"
 #include "traces/recording/kineto_recording.hpp"
 #include "traces/recording/recording_checks.hpp"
+#include "traces/recording/recording_graph.hpp"
 #include "traces/recording/recording_reader.hpp"
 #include "traces/recording/recording_replay.hpp"
 #include "traces/recording/recording_summary.hpp"
@@ -34,6 +35,23 @@ void check_indices(const RecordedRank& rank) {
     CONTEND_CHECK(!transfer.group || *transfer.group < rank.groups.size(), "a group is known");
 }
 
+/// Either the graph of a job can be run, or an InputError says why there is none.
+void check_graph(const contend::Recording& job) {
+  constexpr std::int64_t kMostRanks = 16;
+  const std::int64_t ranks = contend::ranks_recorded(job);
+  if (ranks > kMostRanks) return;
+  for (const bool recorded : {false, true}) {
+    contend::RecordingOptions options;
+    options.recorded_communication = options.balanced = recorded;
+    if (ranks > static_cast<std::int64_t>(job.ranks.size())) options.copy = job.ranks.front().rank;
+    try {
+      contend::recording_graph(job, static_cast<int>(ranks), options).graph.validate();
+    } catch (const contend::InputError&) {
+      continue;
+    }
+  }
+}
+
 void check_recorded(const RecordedRank& rank) {
   check_indices(rank);
   const contend::RankSummary summary = contend::summarise(rank);
@@ -50,6 +68,7 @@ void check_recorded(const RecordedRank& rank) {
   job.ranks = {rank, rank};
   job.ranks.back().rank = rank.rank + 1;
   static_cast<void>(contend::contradictions(job));
+  check_graph(job);
   if (!contend::can_be_replayed(job)) return;
   const contend::RecordingReplay replay = contend::replay(job, contend::recorded_transfer_time);
   for (const contend::RecordedTask& task : job.ranks.front().tasks)
