@@ -134,7 +134,7 @@ struct Promise {
   GpuTime service;
 };
 
-/// The ranks that an operation joins: those of so many roles, in groups (none: {0, 0}) or lists, or of two roles.
+/// The ranks that an operation joins: the ranks of so many roles, in groups (none: {0, 0}) or lists, or of two roles.
 struct JoinedRanks {
   RoleId role, peer;
   std::int32_t roles = 1;  ///< from `role` on

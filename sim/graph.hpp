@@ -205,7 +205,7 @@ struct HostTraffic {
 
 /// One operation of an iteration. A compute operation takes `duration` on the GPU of each rank of `role`, and a task on
 /// another `lane` of each. Of what is ready, a GPU or lane runs the operations of a job in order of iteration, priority
-/// and id. A collective runs over the ranks of `role` in `scope`, or over those of `roles` roles in their order, of
+/// and id. A collective runs over the ranks of `role` in `scope`, or over the ranks of `roles` roles in their order, of
 /// which `role` is the first; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one after
 /// the other, which the network carries as one transfer. A message sends `bytes` from rank i of `role` to rank i of
 /// `peer`, for every i. If it is `joint`, these messages are one transfer: they begin when all ranks are ready and end

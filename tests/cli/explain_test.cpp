@@ -317,7 +317,7 @@ TEST_CASE("the story of a job that a policy passes over while its GPUs have fail
   REQUIRE_MESSAGE(story.code == 0, story.err);
   CHECK_MESSAGE(contains(story.out,
                          "60 s  waits 40 s: fewer than 2 GPUs are free\n"
-                         "                      up to 4 GPUs out of service: 4 failed\n"),
+                         "                  up to 4 GPUs out of service: 4 failed\n"),
                 story.out);
 }
 

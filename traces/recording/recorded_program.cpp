@@ -263,7 +263,8 @@ class TimedProgram : ProgramMaker {
     return kNoTask;
   }
 
-  /// A time of the host until `until`, if that is later than what it has done; waits for what the host has waited for.
+  /// A time of the host until `until`, if that is later than the end of its tasks; waits for the tasks that the host
+  /// has waited for.
   std::uint32_t host_until(Time until) {
     const std::uint32_t op = add(ProgramKind::task, std::max(Time{}, until - host_));
     program_.ops[op].lane = Lane::host;
@@ -330,7 +331,7 @@ class TimedProgram : ProgramMaker {
     host_ = end_of(waited);
   }
 
-  /// Makes a task wait for what it waited for, and for the rest of the gap in front of it.
+  /// Makes a task wait for the tasks that it waited for, and for the rest of the gap in front of it.
   void order(std::size_t at) {
     const std::uint32_t index = tasks_[at];
     const RecordedTask& task = rank_.tasks[index];

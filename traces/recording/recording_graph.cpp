@@ -52,7 +52,7 @@ Complaint as_complaint(const Complaint& fault) {
   return {.key = "recording", .reason = fmt::format("{}: {}: {}", fault.file, fault.key, fault.reason)};
 }
 
-/// A communication of a rank: which operation of its program, and what it belongs to.
+/// A communication of a rank: its operation in the program, and the group or pair to which it belongs.
 struct Call {
   std::uint32_t op = 0;
   std::size_t group = 0;
