@@ -110,6 +110,7 @@ class Sheet {
 
  private:
   static constexpr double kSine = 0.574, kCosine = 0.819;  ///< of 35 degrees
+  static constexpr double kBetweenLabels = 8;
   static constexpr double kLeast = 12;  ///< where rows of names begin at the earliest, as the title does
 
   /// Draws the legend in right-aligned rows below the title.
@@ -148,10 +149,17 @@ class Sheet {
   void slope_names(const FigureAxis& axis) {
     constexpr double kRow = 14;
     const double slot = (right() - left_) / static_cast<double>(std::max<std::size_t>(axis.categories.size(), 1));
-    double widest = 0;
-    for (const std::string& name : axis.categories)
-      widest = std::max(widest, kWidestLetters * text_width(shortened(name, kLongestLabel)));
-    if (widest + 8 > slot && slot >= kRow) sloped_ = kSine * widest;
+    double widest = 0, free_from = -INFINITY, middle = slot / 2;
+    bool fits = true, are_values = true;
+    for (const std::string& name : axis.categories) {
+      const double width = kWidestLetters * text_width(shortened(name, kLongestLabel));
+      widest = std::max(widest, width);
+      fits = fits && middle - width / 2 >= free_from;
+      free_from = middle + width / 2 + kBetweenLabels;
+      are_values = are_values && !name.empty() && name[0] >= '0' && name[0] <= '9';
+      middle += slot;
+    }
+    if (!fits && !are_values && slot >= kRow) sloped_ = kSine * widest;
   }
   void draw_x_axis(const FigureAxis& axis) {
     line(left_, bottom(), right(), bottom(), "stroke=\"#57606a\"");
@@ -171,7 +179,7 @@ class Sheet {
       }
       if (at - half < free_from) continue;
       text(at, bottom() + 18, "middle", label);
-      free_from = at + half + 8;
+      free_from = at + half + kBetweenLabels;
     }
     text((left_ + right()) / 2, height_ - 12, "middle", axis_text(axis, x_));
   }

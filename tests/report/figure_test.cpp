@@ -223,9 +223,9 @@ TEST_CASE("names that don't fit side by side stand at an angle, and none is left
   const auto drawn = [&] { return figure_svg({.id = "f", .title = "f", .caption = "", .plot = boxes}); };
   for (int run = 0; run < 3; ++run) boxes.groups.push_back(box_of(fmt::format("run {}", run), {1, 2, 3}));
   CHECK(occurrences(drawn(), "rotate(-35") == 0);
-  for (int run = 3; run < 14; ++run) boxes.groups.push_back(box_of(fmt::format("{} ada-srsf-lwf", run), {1, 2, 3}));
+  for (int run = 3; run < 14; ++run) boxes.groups.push_back(box_of(fmt::format("ada-srsf-lwf {}", run), {1, 2, 3}));
   CHECK(occurrences(drawn(), "rotate(-35") == 14);
-  for (int run = 6; run < 14; ++run) CHECK(occurrences(drawn(), fmt::format(">{} ada-srsf-lwf", run)) == 1);
+  for (int run = 6; run < 14; ++run) CHECK(occurrences(drawn(), fmt::format(">ada-srsf-lwf {}", run)) == 1);
 }
 
 TEST_CASE("a legend shows dots as dots and bars as areas") {
