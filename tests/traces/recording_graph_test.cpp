@@ -19,7 +19,7 @@
 namespace contend::recorded {
 namespace {
 
-constexpr std::uint64_t kCollective = 7;
+constexpr std::uint64_t kJoins = 7;
 
 Recording ranks_of(const std::vector<std::string>& files) {
   Recording job;
@@ -58,7 +58,7 @@ bool has_part(const std::string& text, std::string_view part) {
 /// A trace that computes and then sums so many bytes.
 std::string sums(std::uint64_t us, std::uint64_t bytes, std::string_view ranks = "[]") {
   return metadata() + group("0", ranks) + node({.id = 1, .us = us}) +
-         node({.id = 2, .type = kCollective, .more = collective(0, bytes), .needs = {1}});
+         node({.id = 2, .type = kJoins, .more = collective(0, bytes), .needs = {1}});
 }
 
 std::string on(std::uint64_t lane) {
@@ -116,11 +116,10 @@ TEST_CASE("streams of a trace are in order, beside each other") {
 TEST_CASE("what an all-reduce beside computing exposes") {
   for (const std::uint64_t us : {12U, 20U, 33U}) {
     CAPTURE(us);
-    const std::string file =
-        metadata() + node({.id = 1, .us = 10, .more = on(7)}) +
-        node({.id = 2, .type = kCollective, .more = collective(0, us * 1000) + on(20), .needs = {1}}) +
-        node({.id = 3, .us = 20, .more = on(7), .needs = {1}}) +
-        node({.id = 4, .us = 5, .more = on(7), .needs = {2, 3}});
+    const std::string file = metadata() + node({.id = 1, .us = 10, .more = on(7)}) +
+                             node({.id = 2, .type = kJoins, .more = collective(0, us * 1000) + on(20), .needs = {1}}) +
+                             node({.id = 3, .us = 20, .more = on(7), .needs = {1}}) +
+                             node({.id = 4, .us = 5, .more = on(7), .needs = {2, 3}});
     CHECK(replayed(ranks_of({file, file}), 2) ==
           static_cast<std::int64_t>((15 + std::max<std::uint64_t>(us, 20)) * 1000));
   }
@@ -142,8 +141,8 @@ TEST_CASE("ranks with equal programs are one role, and a copy follows its rank")
 TEST_CASE("ranks are repeated: groups of all grow, others are repeated unless they are spread") {
   const auto file = [](std::string_view pair) {
     return metadata() + group("all", "[0, 1, 2, 3]") + group("pair", pair) + node({.id = 1, .us = 10}) +
-           node({.id = 2, .type = kCollective, .more = collective(0, 3'000, "pair"), .needs = {1}}) +
-           node({.id = 3, .type = kCollective, .more = collective(0, 5'000, "all"), .needs = {2}});
+           node({.id = 2, .type = kJoins, .more = collective(0, 3'000, "pair"), .needs = {1}}) +
+           node({.id = 3, .type = kJoins, .more = collective(0, 5'000, "all"), .needs = {2}});
   };
   const Recording job = ranks_of({file("[0, 2]"), file("[1, 3]"), file("[0, 2]"), file("[1, 3]")});
   RecordingOptions twice;
@@ -165,7 +164,7 @@ TEST_CASE("ranks are repeated: groups of all grow, others are repeated unless th
 TEST_CASE("ranks with equal programs whose partners differ don't wait for each other's partners") {
   const auto file = [](std::uint64_t us, std::string_view pair) {
     return metadata() + group("pair", pair) + node({.id = 1, .us = us}) +
-           node({.id = 2, .type = kCollective, .more = collective(0, 1'000, "pair"), .needs = {1}}) +
+           node({.id = 2, .type = kJoins, .more = collective(0, 1'000, "pair"), .needs = {1}}) +
            node({.id = 3, .us = 40, .needs = {2}});
   };
   // Rank 0 meets a slow rank, and rank 2 a fast one.
@@ -287,14 +286,14 @@ TEST_CASE("ranks without files, other numbers of GPUs and groups that don't fit 
   CHECK(has_part(refusal_of(ranks_of({sums(1, 1, "[0, 1]"), sums(1, 1, "[0, 1]")}), 2, options),
                  "so that none is a copy"));
   const std::string odd = metadata() + group("0", "[0, 1, 2, 3]") + group("odd", "[0, 3]") +
-                          node({.id = 1, .type = kCollective, .us = 1, .more = collective(0, 8, "odd")});
+                          node({.id = 1, .type = kJoins, .us = 1, .more = collective(0, 8, "odd")});
   CHECK(has_part(refusal_of(ranks_of({odd}), 4, options), "by which nobody knows the group of rank 1"));
 }
 
 TEST_CASE("ranks that disagree, and communication of which too little is known, are refused") {
   const auto untimed = [](std::uint64_t kind, std::uint64_t bytes) {
     return metadata() + group("0", "[0, 1]") + node({.id = 1, .us = 5}) +
-           node({.id = 2, .type = kCollective, .more = collective(kind, bytes)});
+           node({.id = 2, .type = kJoins, .more = collective(kind, bytes)});
   };
   CHECK(has_part(refusal_of(ranks_of({untimed(0, 8), untimed(0, 16)}), 2),
                  "group \"0\": all-reduce of 8 B (t.0.et, node 2) meets all-reduce of 16 B (t.1.et, node 2)"));
