@@ -105,6 +105,14 @@ TEST_CASE("ranks that differ meet in a collective") {
   CHECK(replayed(job, 2, balanced, 3) == 3 * 42'000);  // both compute 30 us
 }
 
+TEST_CASE("a trace of a single collective takes the time of the network") {
+  const std::string alone =
+      metadata() + group("0", "[]") + node({.id = 1, .type = kJoins, .more = collective(0, 1000)});
+  CHECK(replayed(ranks_of({alone, alone}), 2, {}, 3) == 3 * 1000);
+  const std::string idle = metadata() + node({.id = 1});
+  CHECK(has_part(refusal_of(ranks_of({idle, idle}), 2), "neither how long its operations took"));
+}
+
 TEST_CASE("streams of a trace are in order, beside each other") {
   const Recording job =
       ranks_of({metadata() + node({.id = 1, .us = 10, .more = on(7)}) + node({.id = 2, .us = 10, .more = on(7)}) +

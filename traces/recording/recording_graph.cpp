@@ -103,7 +103,11 @@ class GraphMaker {
       return;
     }
     if (timed > 0) refuse_recording("recording", "some of its ranks have starts and others don't");
-    if (!can_be_replayed(recording_))
+    const auto communicates = [](const RecordedRank& rank) {
+      return std::ranges::any_of(rank.tasks, is_communication, &RecordedTask::kind);
+    };
+    // The network gives communication its time.
+    if (!can_be_replayed(recording_) && std::ranges::none_of(recording_.ranks, communicates))
       refuse_recording("recording", "it says neither how long its operations took nor what they waited for",
                        "a profile, or a trace with durations");
     if (options_.iteration) refuse_recording("recording.iteration", "a trace without starts is one iteration");
