@@ -152,6 +152,6 @@ TEST_CASE("check and run warn of interfaces that sit idle beside a busy one of t
     CHECK(leaders.code == 0);
     CHECK_MESSAGE(leaders.err.find("3 of 4 interfaces of server0 (server0/nic1 first) carry none") != std::string::npos,
                   leaders.err);
-    CHECK_MESSAGE(leaders.err.find("on 2 servers in all") != std::string::npos, leaders.err);
+    CHECK_MESSAGE(leaders.err.find("and 2 servers in all have such interfaces") != std::string::npos, leaders.err);
   }
 }

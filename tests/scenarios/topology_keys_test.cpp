@@ -183,7 +183,7 @@ TEST_CASE("values out of range") {
   CHECK(errors_with("network.fabric={kind: ring, link_bandwidth: 0bps}") ==
         "--set: network.fabric.link_bandwidth: expected a rate >= 1Kbps, got \"0bps\"; `auto` is possible, too");
   CHECK(errors_with("network.fabric.link_latency=-1us") ==
-        "--set: network.fabric.link_latency: expected a time such as 50us, got \"-1us\"");
+        "--set: network.fabric.link_latency: expected a time such as 50us, got \"-1us\"; it is never below 0");
   CHECK(errors_with("network.efficiency=[1, 0]") == "--set: network.efficiency: expected a number >= 1e-06, got \"0\"");
 }
 
