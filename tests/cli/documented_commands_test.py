@@ -38,11 +38,14 @@ NOT_RUN = [
     (r"mpirun|contend calibrate network --nccl-log|contend collective .* --compare", "measures a network"),
     (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),
 ]
-# A third of the time of all pages. They run where CONTEND_EFFORT is set, as scripts/weekly.sh does.
+# The commands that take longest. They run where CONTEND_EFFORT is set, as scripts/weekly.sh does.
 SLOW = [
     (r"contend sweep scenarios/network/(placement-by-traffic|routing-and-placement)|contend results (traffic|vclos|routing)\.sqlite",
      "takes tens of seconds"),
     (r"contend tune scenarios/parallel/llama-3-405b\.yaml", "takes ten seconds"),
+    (r"contend sweep scenarios/sweeps/compression-map-resnet50\.yaml -o map\.sqlite|contend report map\.sqlite",
+     "takes ten seconds, on two pages"),
+    (r"contend run scenarios/network/routing-and-placement\.yaml -o who|contend report who", "takes ten seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:
     NOT_RUN += SLOW
