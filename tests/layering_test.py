@@ -32,7 +32,7 @@ MAY_USE = {
 # folders, a name of a file for that file. Every folder with sources stands here.
 FLOORS = {
     "network": ("", "topologies", "routing", "collectives", "library"),
-    "models": ("", "energy", "fabric", "reliability", "overlap", "parallel", "passes", "catalogue", "workloads"),
+    "models": ("", "energy", "fabric", "reliability", "serving", "overlap", "parallel", "passes", "catalogue", "workloads"),
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
     "traces": ("layers", "jobs", "recording", ""),

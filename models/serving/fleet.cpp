@@ -1,0 +1,359 @@
+#include "models/serving/fleet.hpp"
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace contend {
+
+namespace {
+
+const ReplicaSpec& kind_of(const std::vector<ReplicaSpec>& kinds, std::size_t replica) {
+  return kinds[std::min(replica, kinds.size() - 1)];
+}
+
+void check_kind(const ReplicaSpec& kind) {
+  constexpr std::int64_t kMostBlock = 1 << 20;
+  kind.law.check();
+  if (kind.tokens < 1 || kind.batch < 1)
+    throw InputError("a step computes no token: its tokens or its batch are below 1");
+  if (kind.block < 1 || kind.block > kMostBlock || kind.blocks < 1 || kind.blocks > ReplicaSpec::kUnlimited) {
+    throw InputError("a replica has no block of KV memory, or one of more than 2^20 tokens, or more than 2^40 of them");
+  }
+}
+
+void check_scaling(const ScalingRule& rule, int replicas) {
+  if (rule.period < Time{} || rule.cold < Time{}) throw InputError("a time of the scaling rule is negative");
+  if (rule.period == Time{}) return;
+  if (rule.least < 1 || rule.least > replicas || rule.most < replicas) {
+    throw InputError("the scaling rule's least and most replicas don't enclose those at first");
+  }
+  if (!(rule.up >= 0 && rule.down >= 0 && rule.down <= rule.up)) {
+    throw InputError("the scaling rule stops replicas at a load at which it starts them");
+  }
+}
+
+void check_speculation(const Speculation& speculation) {
+  const auto accepts = [&](std::int64_t count) { return count >= 0 && count <= speculation.drafts; };
+  if (speculation.drafts < 0 || !(speculation.acceptance >= 0 && speculation.acceptance <= 1) ||
+      !std::all_of(speculation.accepted.begin(), speculation.accepted.end(), accepts)) {
+    throw InputError(
+        "drafts are negative, or their acceptance isn't between 0 and 1, or more are accepted than drafted");
+  }
+}
+
+std::int64_t least_memory(const std::vector<ReplicaSpec>& kinds) {
+  std::int64_t least = INT64_MAX;
+  for (const ReplicaSpec& kind : kinds) least = std::min(least, kind.blocks * kind.block);
+  return least;
+}
+
+void check_request(const ServedRequest& request, Time now) {
+  if (request.prompt < 1 || request.answer < 1 || request.prompt > INT32_MAX || request.answer > INT32_MAX) {
+    throw InputError("a request has a prompt or an answer of no token, or of more than 2^31");
+  }
+  if (request.hits < 0) throw InputError("a request has a negative number of hits");
+  if (request.arrival < now)
+    throw InputError("a request arrives before the requests of earlier instants have been served");
+}
+
+}  // namespace
+
+Fleet::Fleet(FleetSpec spec) : spec_{std::move(spec)} {
+  if (spec_.replicas < 1 || spec_.kinds.empty()) throw InputError("a fleet has no replica");
+  if (spec_.replicas >= kDecoders || spec_.decode.replicas < 0 || spec_.decode.replicas >= kDecoders) {
+    throw InputError("a fleet has a negative number of replicas, or more than 2^24");
+  }
+  if (spec_.decode.kinds.empty()) spec_.decode.kinds = spec_.kinds;
+  for (const ReplicaSpec& kind : spec_.kinds) check_kind(kind);
+  for (const ReplicaSpec& kind : spec_.decode.kinds) check_kind(kind);
+  check_scaling(spec_.scaling, spec_.replicas);
+  check_speculation(spec_.speculation);
+  if (spec_.decode.latency < Time{} || spec_.decode.per_token < Time{}) {
+    throw InputError("a cache is sent in a negative time");
+  }
+  most_tokens_ = least_memory(spec_.kinds);
+  most_decoded_ = spec_.decode.replicas > 0 ? least_memory(spec_.decode.kinds) : INT64_MAX;
+  most_prompt_ = INT64_MAX;
+  for (const ReplicaSpec& kind : spec_.kinds) {
+    if (!kind.chunked) most_prompt_ = std::min(most_prompt_, kind.tokens);
+  }
+  now_ = last_check_ = spec_.begin;
+  live_ = spec_.replicas;
+  grow(live_);
+  for (int d = 0; d < spec_.decode.replicas; ++d) {
+    decoders_.emplace_back(kind_of(spec_.decode.kinds, static_cast<std::size_t>(d)), spec_.speculation, records_,
+                           false);
+  }
+}
+
+int Fleet::index_of(int replica) const {
+  const int prefill = static_cast<int>(replicas_.size());
+  return replica < prefill ? replica : kDecoders + replica - prefill;
+}
+
+ServingReplica& Fleet::at(int index) {
+  return index < kDecoders ? replicas_[static_cast<std::size_t>(index)]
+                           : decoders_[static_cast<std::size_t>(index - kDecoders)];
+}
+
+const ServingReplica& Fleet::part(int replica) const {
+  const auto i = static_cast<std::size_t>(replica);
+  return i < replicas_.size() ? replicas_[i] : decoders_[i - replicas_.size()];
+}
+
+void Fleet::grow(int replicas) {
+  for (std::size_t i = replicas_.size(); i < static_cast<std::size_t>(replicas); ++i) {
+    replicas_.emplace_back(kind_of(spec_.kinds, i), spec_.speculation, records_, spec_.decode.replicas > 0);
+    link_free_.emplace_back();
+  }
+}
+
+RequestNumber Fleet::submit(const ServedRequest& request) {
+  check_request(request, now_);
+  const std::int64_t decoded = request.prompt + request.answer - 1 + spec_.speculation.drafts;
+  const bool apart = spec_.decode.replicas > 0;
+  // Its last token is never computed; a replica of prefill may have to compute the first one, if a cache is lost.
+  const std::int64_t prefilled = apart ? request.prompt + (request.answer > 1 ? 1 : 0) : decoded;
+  if (prefilled > most_tokens_ || (apart && decoded > most_decoded_)) {
+    const std::int64_t most = prefilled > most_tokens_ ? most_tokens_ : most_decoded_;
+    throw InputError("a request of " + std::to_string(request.prompt) + " + " + std::to_string(request.answer) +
+                     " tokens doesn't fit into the KV memory of a replica, which holds " + std::to_string(most));
+  }
+  if (request.prompt > most_prompt_) {
+    throw InputError("a prompt of " + std::to_string(request.prompt) +
+                     " tokens doesn't fit into a step, which computes " + std::to_string(most_prompt_) +
+                     ", and prompts aren't chunked");
+  }
+  const auto number = static_cast<RequestNumber>(records_.size());
+  RequestRecord record;
+  record.arrival = request.arrival;
+  record.prompt = static_cast<std::int32_t>(request.prompt);
+  record.answer = static_cast<std::int32_t>(request.answer);
+  records_.push_back(record);
+  const auto later = [](Time arrival, const auto& other) { return arrival < other.second.arrival; };
+  const auto waiting = arrivals_.begin() + static_cast<std::ptrdiff_t>(next_arrival_);
+  arrivals_.insert(std::upper_bound(waiting, arrivals_.end(), request.arrival, later), {number, request});
+  return number;
+}
+
+Time Fleet::next_check() const {
+  const ScalingRule& rule = spec_.scaling;
+  const bool may_stop = rule.down > 0 && starting_.empty() && live_ > rule.least;
+  if (rule.period == Time{} || (outstanding_ == 0 && !may_stop)) return Time::never();
+  const std::int64_t period = rule.period.ns();
+  const std::int64_t after = std::max(last_check_ + Time::nanoseconds(1), now_).ns() - spec_.begin.ns();
+  return spec_.begin + rule.period * std::max<std::int64_t>((after + period - 1) / period, 1);
+}
+
+void Fleet::drop_stale() {
+  while (!step_ends_.empty() && at(step_ends_.top().second).step_end() != step_ends_.top().first) step_ends_.pop();
+  while (!transfer_ends_.empty()) {
+    const auto transfer = transfers_.find(transfer_ends_.top().second);
+    if (transfer != transfers_.end() && transfer->second.end == transfer_ends_.top().first) break;
+    transfer_ends_.pop();
+  }
+}
+
+Time Fleet::next() {
+  drop_stale();
+  Time next = next_check();
+  if (!step_ends_.empty()) next = std::min(next, step_ends_.top().first);
+  if (!transfer_ends_.empty()) next = std::min(next, transfer_ends_.top().first);
+  if (next_arrival_ < arrivals_.size()) next = std::min(next, arrivals_[next_arrival_].second.arrival);
+  if (!starting_.empty()) next = std::min(next, starting_.front());
+  return next;
+}
+
+void Fleet::advance(Time now) {
+  CONTEND_DCHECK(now >= now_ && now <= next(), "a fleet is taken past an instant at which it acts");
+  now_ = now;
+  ended_.clear();
+  departures_.clear();
+  end_steps();
+  while (!transfer_ends_.empty() && transfer_ends_.top().first == now_) {
+    const auto transfer = transfers_.find(transfer_ends_.top().second);
+    const Transfer sent = transfer->second;
+    transfers_.erase(transfer);
+    deliver(sent);
+    drop_stale();
+  }
+  arrive();
+  end_steps();  // leaps that the arrivals have cut at this instant, which end no request
+  check_scale();
+}
+
+void Fleet::end_steps() {
+  for (drop_stale(); !step_ends_.empty() && step_ends_.top().first == now_; drop_stale()) {
+    const int index = step_ends_.top().second;
+    step_ends_.pop();
+    gone_.clear();
+    at(index).finish(gone_);
+    touched_.push_back(index);
+    for (const ServedSequence& sequence : gone_) {
+      if (sequence.given == sequence.answer) {
+        ended_.push_back(sequence.request);
+        --outstanding_;
+      } else {
+        send(sequence, index);
+      }
+    }
+  }
+}
+
+void Fleet::send(const ServedSequence& sequence, int from) {
+  Transfer transfer{sequence, from, Time::never()};
+  if (spec_.decode.owner_sends) {
+    departures_.push_back({sequence.request, from, sequence.computed});
+  } else {
+    Time& link = link_free_[static_cast<std::size_t>(from)];
+    link = std::max(link, now_) + spec_.decode.latency + spec_.decode.per_token * sequence.computed;
+    transfer.end = link;
+    transfer_ends_.emplace(link, sequence.request);
+  }
+  transfers_.emplace(sequence.request, transfer);
+}
+
+void Fleet::deliver(const Transfer& transfer) {
+  at(transfer.from).free_blocks(transfer.sequence.blocks);
+  touched_.push_back(transfer.from);
+  const auto fewer = [](const ServingReplica& a, const ServingReplica& b) { return a.outstanding() < b.outstanding(); };
+  const auto decoder =
+      static_cast<int>(std::min_element(decoders_.begin(), decoders_.end(), fewer) - decoders_.begin());
+  ServedSequence sequence = transfer.sequence;
+  sequence.blocks = sequence.step = 0;
+  records_[sequence.request].replica = static_cast<int>(replicas_.size()) + decoder;
+  put(kDecoders + decoder, sequence);
+}
+
+void Fleet::delivered(RequestNumber request) {
+  const auto transfer = transfers_.find(request);
+  if (transfer == transfers_.end()) return;  // lost on its way
+  const Transfer sent = transfer->second;
+  transfers_.erase(transfer);
+  deliver(sent);
+  end_steps();
+}
+
+void Fleet::put(int index, ServedSequence sequence) {
+  if (at(index).queue(sequence, now_)) step_ends_.emplace(at(index).step_end(), index);
+  touched_.push_back(index);
+}
+
+int Fleet::route(const ServedRequest& request) {
+  if (spec_.routing == RequestRouting::round_robin) {
+    last_routed_ = last_routed_ + 1 < live_ ? last_routed_ + 1 : 0;
+    return last_routed_;
+  }
+  if (spec_.routing == RequestRouting::affinity && request.prefix >= 0) return static_cast<int>(request.prefix % live_);
+  int best = 0;
+  for (int i = 1; i < live_; ++i) {
+    if (at(i).outstanding() < at(best).outstanding()) best = i;
+  }
+  return best;
+}
+
+void Fleet::arrive() {
+  for (; next_arrival_ < arrivals_.size() && arrivals_[next_arrival_].second.arrival == now_; ++next_arrival_) {
+    const auto& [number, request] = arrivals_[next_arrival_];
+    ServedSequence sequence;
+    sequence.request = number;
+    sequence.prompt = request.prompt;
+    sequence.answer = request.answer;
+    sequence.computed = std::min(request.hits, request.prompt - 1);
+    const int index = route(request);
+    records_[number].replica = index;
+    ++outstanding_;
+    put(index, sequence);
+  }
+  constexpr std::size_t kKept = 1024;
+  if (next_arrival_ > kKept && next_arrival_ > arrivals_.size() / 2) {
+    arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(next_arrival_));
+    next_arrival_ = 0;
+  }
+}
+
+void Fleet::check_scale() {
+  const ScalingRule& rule = spec_.scaling;
+  for (; !starting_.empty() && starting_.front() == now_; starting_.pop_front()) {
+    set_live(live_ + 1);
+    scaled_.emplace_back(now_, live_);
+  }
+  if (next_check() != now_) return;
+  last_check_ = now_;
+  const auto load = static_cast<double>(outstanding_);
+  const int coming = live_ + starting();
+  if (load > rule.up * coming && coming < rule.most) {
+    starting_.push_back(now_ + rule.cold);
+    if (rule.cold == Time{}) check_scale();
+  } else if (load < rule.down * live_ && starting_.empty() && live_ > rule.least) {
+    set_live(live_ - 1);
+    scaled_.emplace_back(now_, live_);
+  }
+}
+
+void Fleet::set_live(int replicas) {
+  if (replicas < 1 || replicas >= kDecoders) throw InputError("a fleet has no replica, or more than 2^24");
+  live_ = replicas;
+  grow(replicas);
+}
+
+void Fleet::begin_steps() {
+  if (held_) return;
+  std::sort(touched_.begin(), touched_.end());
+  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+  for (const int index : touched_) {
+    if (at(index).begin(now_)) step_ends_.emplace(at(index).step_end(), index);
+  }
+  touched_.clear();
+}
+
+void Fleet::hold() {
+  held_ = true;
+  for (int i = 0; i < replicas(); ++i) {
+    const int index = index_of(i);
+    at(index).cut(now_);
+    if (at(index).in_step()) step_ends_.emplace(at(index).step_end(), index);
+  }
+  end_steps();
+}
+
+bool Fleet::stands() const {
+  const auto idle = [](const ServingReplica& replica) { return !replica.in_step(); };
+  return std::all_of(replicas_.begin(), replicas_.end(), idle) && std::all_of(decoders_.begin(), decoders_.end(), idle);
+}
+
+void Fleet::release(bool recompute) {
+  held_ = false;
+  if (recompute) lose(now_);
+}
+
+void Fleet::lose(Time now) {
+  for (int i = 0; i < replicas(); ++i) lose(now, i);
+}
+
+void Fleet::lose(Time now, int replica) {
+  now_ = now;
+  const int index = index_of(replica);
+  at(index).drop_caches(now);
+  touched_.push_back(index);
+  if (index >= kDecoders) return;
+  for (auto transfer = transfers_.end(); transfer != transfers_.begin();) {
+    --transfer;
+    if (transfer->second.from != index) continue;
+    at(index).take_back(transfer->second.sequence);
+    transfer = transfers_.erase(transfer);
+  }
+  link_free_[static_cast<std::size_t>(index)] = now;
+}
+
+ServingTotals Fleet::totals() const {
+  ServingTotals sum;
+  for (const ServingReplica& replica : replicas_) sum += replica.totals();
+  for (const ServingReplica& replica : decoders_) sum += replica.totals();
+  return sum;
+}
+
+}  // namespace contend

@@ -1,0 +1,187 @@
+#pragma once
+// Replicas of a model that answer requests, step by step, as engines with continuous batching do (vLLM v1, first come,
+// first served). A fleet knows nothing of clusters: its owner gives it requests, asks for the next instant at which
+// something ends, and takes it there. The rules of a step stand in docs/models/serving.md.
+//
+// An owner's loop: while next() isn't never: advance(next()), whatever the owner does at that instant, begin_steps().
+
+#include "models/serving/replica.hpp"
+#include "models/serving/request.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// How a request gets its replica when it arrives, among those that take new ones.
+enum class RequestRouting : std::uint8_t {
+  round_robin,  ///< the next one by index
+  least,        ///< the one with the fewest outstanding requests; of several the first
+  affinity,     ///< prefix modulo their number; requests without a prefix go by `least`
+};
+
+/// Prefill and decode on replicas of their own.
+struct DecodeSpec {
+  int replicas = 0;  ///< of decode; 0: a replica does both
+  std::vector<ReplicaSpec>
+      kinds{};  ///< of the replicas in turn, the last one of all further ones; empty: as FleetSpec::kinds
+  /// A cache of n tokens is sent in latency + n x per_token, one after the other of each prefill replica.
+  Time latency{};
+  Time per_token{};
+  bool owner_sends = false;  ///< the owner sends the caches (departures(), delivered()) in place of that law
+};
+
+/// Starts and stops replicas by the number of outstanding requests.
+struct ScalingRule {
+  Time period{};    ///< between checks, the first after one period; 0: the number of replicas is constant
+  double up = 0;    ///< outstanding > up x (live + starting): one more starts
+  double down = 0;  ///< outstanding < down x live, and none is starting: the last one takes no new requests
+  Time cold{};      ///< from its start a replica takes so long until it takes requests
+  int least = 1;    ///< replicas, >= 1
+  int most = 1;
+};
+
+struct FleetSpec {
+  int replicas = 1;                  ///< that take requests at first, >= 1
+  std::vector<ReplicaSpec> kinds{};  ///< of the replicas in turn, the last one of all further ones; not empty
+  RequestRouting routing = RequestRouting::least;
+  Speculation speculation{};
+  DecodeSpec decode{};
+  ScalingRule scaling{};
+  Time begin{};  ///< the instant from which the periods of the scaling rule count
+};
+
+/// A cache that goes from a replica of prefill to one of decode.
+struct CacheDeparture {
+  RequestNumber request = 0;
+  int from = 0;             ///< index of the replica of prefill
+  std::int64_t tokens = 0;  ///< in the cache
+};
+
+class Fleet {
+ public:
+  /// Throws InputError if the specification allows no step.
+  explicit Fleet(FleetSpec spec);
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  /// Gives the fleet a request, which arrives at `request.arrival`, not before the instant of the last advance().
+  /// Throws InputError if it is empty, or if no replica's memory or budget holds it.
+  RequestNumber submit(const ServedRequest& request);
+
+  /// The next instant at which the fleet has to act: an arrival, the end of a step or of several equal ones, of a
+  /// transfer, a replica that has started, a check of the scale. Time::never() if nothing is left to do.
+  [[nodiscard]] Time next();
+  /// Takes the fleet to `now`, which isn't after next() or before an earlier instant, and does what falls on that
+  /// instant, in this order: steps end, transfers end, requests arrive (by number), the scale is checked. Replicas that
+  /// are idle then stay so until begin_steps(). It may be called again at one instant, for requests submitted since.
+  void advance(Time now);
+  /// Idle replicas begin a step, unless the fleet is held.
+  void begin_steps();
+
+  /// The requests that have ended in the last advance().
+  [[nodiscard]] std::span<const RequestNumber> ended() const { return ended_; }
+  /// Valid until the next submit().
+  [[nodiscard]] const RequestRecord& record(RequestNumber request) const { return records_[request]; }
+  [[nodiscard]] std::span<const RequestRecord> records() const { return records_; }
+
+  /// Each replica stops at the end of its step and begins no other, until release(). A leap over several steps is cut
+  /// short at the end of the step in which the instant of the last advance() falls. Transfers go on.
+  void hold();
+  [[nodiscard]] bool held() const { return held_; }
+  /// True if no replica is in a step.
+  [[nodiscard]] bool stands() const;
+  /// Replicas go on at the next begin_steps(). With `recompute` the caches are lost, those on their way and the hits of
+  /// waiting requests, too: running requests go to the head of the queue in their order, with nothing computed.
+  void release(bool recompute);
+  /// All caches and steps are lost at `now`, as if the GPUs had failed: running requests go to the head of the queue,
+  /// and those whose caches are on their way to the head of the queue of prefill.
+  void lose(Time now);
+  /// One replica loses its caches and its step; `replica` counts replicas of prefill, then of decode.
+  void lose(Time now, int replica);
+
+  /// With DecodeSpec::owner_sends: the caches that have become ready to be sent in the last advance().
+  [[nodiscard]] std::span<const CacheDeparture> departures() const { return departures_; }
+  /// Such a cache has come, at the instant of the last advance(): the decode replica with the fewest requests queues
+  /// it.
+  void delivered(RequestNumber request);
+
+  /// The first `replicas` take new requests from now on (>= 1); others end what they have. For owners that scale.
+  void set_live(int replicas);
+  [[nodiscard]] int live() const { return live_; }
+  [[nodiscard]] int starting() const { return static_cast<int>(starting_.size()); }
+  /// Replicas of prefill (or of both), and behind them replicas of decode; all that have ever taken requests.
+  [[nodiscard]] int replicas() const { return static_cast<int>(replicas_.size() + decoders_.size()); }
+  /// Requests on the replica, in its queue and running.
+  [[nodiscard]] std::int64_t outstanding(int replica) const { return part(replica).outstanding(); }
+  /// Requests that have arrived and not ended.
+  [[nodiscard]] std::int64_t outstanding() const { return outstanding_; }
+  /// Of one replica, and of all, up to the ends of their steps.
+  [[nodiscard]] const ServingTotals& totals(int replica) const { return part(replica).totals(); }
+  [[nodiscard]] ServingTotals totals() const;
+  /// When the number of replicas that take requests changed by the scaling rule, and to which number.
+  [[nodiscard]] std::span<const std::pair<Time, int>> scaled() const { return scaled_; }
+
+ private:
+  struct Transfer {
+    ServedSequence sequence;
+    int from = 0;
+    Time end = Time::never();
+  };
+  using StepEnd = std::pair<Time, int>;
+  using TransferEnd = std::pair<Time, RequestNumber>;
+  template <class T>
+  using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+  [[nodiscard]] const ServingReplica& part(int replica) const;
+  static constexpr int kDecoders = 1 << 24;
+  /// The index within the fleet of a replica's number for the owner.
+  [[nodiscard]] int index_of(int replica) const;
+  [[nodiscard]] ServingReplica& at(int index);
+  void grow(int replicas);
+  void drop_stale();
+  void end_steps();
+  void arrive();
+  void check_scale();
+  [[nodiscard]] Time next_check() const;
+  [[nodiscard]] int route(const ServedRequest& request);
+  void send(const ServedSequence& sequence, int from);
+  void deliver(const Transfer& transfer);
+  void put(int replica, ServedSequence sequence);
+
+  FleetSpec spec_;
+  std::vector<RequestRecord> records_;
+  std::deque<ServingReplica> replicas_;
+  std::deque<ServingReplica> decoders_;                            // have indices from kDecoders on
+  std::vector<std::pair<RequestNumber, ServedRequest>> arrivals_;  // from next_arrival_ on, by (time, number)
+  std::size_t next_arrival_ = 0;
+  Earliest<StepEnd> step_ends_;  // stale where the replica's step ends at another instant
+  Earliest<TransferEnd> transfer_ends_;
+  std::map<RequestNumber, Transfer> transfers_;
+  std::vector<Time> link_free_;  // of each replica of prefill
+  std::deque<Time> starting_;    // when each is ready
+  std::vector<int> touched_;     // replicas that may begin a step
+  std::vector<RequestNumber> ended_;
+  std::vector<CacheDeparture> departures_;
+  std::vector<std::pair<Time, int>> scaled_;
+  std::vector<ServedSequence> gone_;
+  Time now_{};
+  Time last_check_{};
+  std::int64_t most_tokens_ = 0;   // of a request on a replica of prefill, by memory
+  std::int64_t most_decoded_ = 0;  // on a replica of decode
+  std::int64_t most_prompt_ = 0;   // by the budget of a step
+  int live_ = 0;
+  int last_routed_ = -1;
+  std::int64_t outstanding_ = 0;
+  bool held_ = false;
+};
+
+}  // namespace contend
