@@ -32,14 +32,14 @@ MAY_USE = {
 # folders, a name of a file for that file. Every folder with sources stands here.
 FLOORS = {
     "network": ("", "topologies", "routing", "collectives", "library"),
-    "models": ("", "energy", "fabric", "reliability", "serving", "overlap", "parallel", "passes", "catalogue", "workloads"),
+    "models": ("", "energy", "fabric", "reliability", "overlap", "parallel", "serving", "passes", "catalogue", "workloads"),
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
-    "traces": ("layers", "jobs", "recording", ""),
+    "traces": ("layers", "jobs", "recording", "", "requests"),
     "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep"),
     "report": ("topology", "page", ""),
     "validate": ("", "ada_srsf", "backfill", "beyond", "calibration", "compression", "elastic", "faults", "intervals",
-                 "network", "one_job", "overlap", "parallel", "public", "schedulers", "recordings", "workloads",
+                 "network", "one_job", "overlap", "parallel", "public", "schedulers", "recordings", "serving", "workloads",
                  "suites.cpp"),
     "cli": ("", "verbs", "commands.cpp"),
     "python": ("module", ""),
