@@ -108,6 +108,7 @@ void Fleet::grow(int replicas) {
   for (std::size_t i = replicas_.size(); i < static_cast<std::size_t>(replicas); ++i) {
     replicas_.emplace_back(kind_of(spec_.kinds, i), spec_.speculation, records_, spec_.decode.replicas > 0);
     link_free_.emplace_back();
+    loads_.push_back(0);
   }
 }
 
@@ -192,6 +193,7 @@ void Fleet::end_steps() {
     gone_.clear();
     at(index).finish(gone_);
     touched_.push_back(index);
+    if (index < kDecoders) loads_[static_cast<std::size_t>(index)] -= static_cast<std::int64_t>(gone_.size());
     for (const ServedSequence& sequence : gone_) {
       if (sequence.given == sequence.answer) {
         ended_.push_back(sequence.request);
@@ -248,11 +250,7 @@ int Fleet::route(const ServedRequest& request) {
     return last_routed_;
   }
   if (spec_.routing == RequestRouting::affinity && request.prefix >= 0) return static_cast<int>(request.prefix % live_);
-  int best = 0;
-  for (int i = 1; i < live_; ++i) {
-    if (at(i).outstanding() < at(best).outstanding()) best = i;
-  }
-  return best;
+  return static_cast<int>(std::min_element(loads_.begin(), loads_.begin() + live_) - loads_.begin());
 }
 
 void Fleet::arrive() {
@@ -266,6 +264,7 @@ void Fleet::arrive() {
     const int index = route(request);
     records_[number].replica = index;
     ++outstanding_;
+    ++loads_[static_cast<std::size_t>(index)];
     put(index, sequence);
   }
   constexpr std::size_t kKept = 1024;
@@ -344,6 +343,7 @@ void Fleet::lose(Time now, int replica) {
     --transfer;
     if (transfer->second.from != index) continue;
     at(index).take_back(transfer->second.sequence);
+    ++loads_[static_cast<std::size_t>(index)];
     transfer = transfers_.erase(transfer);
   }
   link_free_[static_cast<std::size_t>(index)] = now;

@@ -166,9 +166,10 @@ class Fleet {
   Earliest<StepEnd> step_ends_;  // stale where the replica's step ends at another instant
   Earliest<TransferEnd> transfer_ends_;
   std::map<RequestNumber, Transfer> transfers_;
-  std::vector<Time> link_free_;  // of each replica of prefill
-  std::deque<Time> starting_;    // when each is ready
-  std::vector<int> touched_;     // replicas that may begin a step
+  std::vector<std::int64_t> loads_;  // of each replica of prefill: outstanding()
+  std::vector<Time> link_free_;      // of each replica of prefill
+  std::deque<Time> starting_;        // when each is ready
+  std::vector<int> touched_;         // replicas that may begin a step
   std::vector<RequestNumber> ended_;
   std::vector<CacheDeparture> departures_;
   std::vector<std::pair<Time, int>> scaled_;
