@@ -16,6 +16,7 @@
 #include "validate/recordings/recordings_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
+#include "validate/serving/serving_suite.hpp"
 #include "validate/workloads/workload_suite.hpp"
 
 namespace contend {
@@ -53,6 +54,8 @@ constexpr SuiteRow kSuites[] = {
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,
      validate_schedulers_table},
     {"beyond", "energy of training under power limits beside Zeus' measurements (seconds)", false, validate_beyond},
+    {"serving", "replicas that answer requests: by hand, whole traces, closed forms, a recorded run of vLLM (seconds)",
+     false, validate_serving},
     {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
      validate_elastic},
     {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,

@@ -1,0 +1,137 @@
+// The same cases by models/serving, and cases drawn at random.
+
+#include "models/serving/fleet.hpp"
+#include "sim/random_stream.hpp"
+#include "validate/serving/plain_serving.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace contend {
+
+namespace {
+
+constexpr std::int64_t kPsOfNs = 1000;
+
+FleetSpec fleet_spec(const ServingCase& input, bool leaps) {
+  ReplicaSpec kind;
+  kind.law.overhead = input.overhead * kPsOfNs;
+  kind.law.weights = input.weights * kPsOfNs;
+  kind.law.token = input.token * kPsOfNs;
+  kind.law.cache = input.cache * kPsOfNs;
+  kind.tokens = input.tokens;
+  kind.batch = input.batch;
+  kind.block = input.block;
+  kind.blocks = input.blocks;
+  kind.chunked = input.chunked;
+  kind.leaps = leaps;
+  FleetSpec spec;
+  spec.replicas = input.replicas;
+  spec.kinds = {kind};
+  spec.routing = input.route == 0   ? RequestRouting::round_robin
+                 : input.route == 1 ? RequestRouting::least
+                                    : RequestRouting::affinity;
+  spec.speculation.drafts = input.drafts;
+  spec.speculation.accepted = input.accepted;
+  spec.decode.replicas = input.decode;
+  spec.decode.latency = Time::nanoseconds(input.latency);
+  spec.decode.per_token = Time::nanoseconds(input.per_token);
+  spec.scaling.period = Time::nanoseconds(input.period);
+  spec.scaling.cold = Time::nanoseconds(input.cold);
+  spec.scaling.up = input.up;
+  spec.scaling.down = input.down;
+  spec.scaling.least = input.least;
+  spec.scaling.most = input.most;
+  return spec;
+}
+
+/// Draws of one random case.
+class CaseDraws {
+ public:
+  explicit CaseDraws(std::uint64_t number) : stream_{number, "validate/serving"} {}
+  std::int64_t whole(std::int64_t low, std::int64_t high) { return stream_.uniform_integer(low, high); }
+  bool one_in(std::int64_t n) { return whole(1, n) == 1; }
+
+ private:
+  RandomStream stream_;
+};
+
+void draw_limits(CaseDraws& draws, ServingCase& drawn) {
+  drawn.overhead = draws.one_in(2) ? 0 : draws.whole(1, 50'000);
+  drawn.weights = draws.whole(10'000, 1'000'000);
+  drawn.token = draws.whole(0, 50'000);
+  drawn.cache = draws.one_in(3) ? 0 : draws.whole(1, 500);
+  if (draws.one_in(2)) drawn.batch = draws.whole(1, 6);
+  if (draws.one_in(2)) drawn.tokens = draws.whole(4, 40);
+  drawn.replicas = static_cast<int>(draws.whole(1, 3));
+  drawn.route = static_cast<int>(draws.whole(0, 2));
+  if (draws.one_in(4)) {
+    drawn.drafts = draws.whole(1, 4);
+    for (int i = 0; i < 5; ++i) drawn.accepted.push_back(draws.whole(0, drawn.drafts));
+  }
+}
+
+}  // namespace
+
+ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps) {
+  Fleet fleet{fleet_spec(input, leaps)};
+  for (const auto& [arrival, prompt, answer, prefix, hits] : input.requests) {
+    fleet.submit({Time::nanoseconds(arrival), prompt, answer, prefix, hits});
+  }
+  for (Time now = fleet.next(); now != Time::never(); now = fleet.next()) {
+    fleet.advance(now);
+    fleet.begin_steps();
+  }
+  ServingAnswer answer;
+  for (const RequestRecord& record : fleet.records()) {
+    answer.first.push_back(record.first.ns());
+    answer.end.push_back(record.end.ns());
+    answer.evictions.push_back(record.evictions);
+  }
+  for (const auto& [at, live] : fleet.scaled()) answer.scaled.emplace_back(at.ns(), live);
+  const ServingTotals totals = fleet.totals();
+  answer.steps = totals.steps;
+  answer.computed = totals.computed;
+  answer.recomputed = totals.recomputed;
+  answer.given = totals.given;
+  return answer;
+}
+
+ServingCase random_serving_case(std::uint64_t number) {
+  CaseDraws draws{number};
+  ServingCase drawn;
+  draw_limits(draws, drawn);
+  if (draws.one_in(4)) {
+    drawn.decode = static_cast<int>(draws.whole(1, 2));
+    drawn.latency = draws.whole(0, 200'000);
+    drawn.per_token = draws.whole(0, 20'000);
+  } else if (draws.one_in(3)) {
+    drawn.period = draws.whole(500'000, 5'000'000);
+    drawn.cold = draws.whole(1, 4'000'000);
+    drawn.up = static_cast<double>(draws.whole(1, 4));
+    drawn.down = static_cast<double>(draws.whole(0, 1));
+    drawn.most = drawn.replicas + static_cast<int>(draws.whole(0, 3));
+  }
+  std::int64_t longest = 0, longest_prompt = 0, at = 0;
+  const std::int64_t count = draws.whole(3, 40);
+  const std::int64_t mean_gap = draws.whole(1, 2'000'000);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!draws.one_in(4)) at += draws.whole(0, mean_gap);
+    const std::int64_t prompt = draws.whole(1, 30), answer = draws.one_in(5) ? 1 : draws.whole(1, 40);
+    const std::int64_t hits = draws.one_in(4) ? draws.whole(0, 40) : 0;
+    drawn.requests.push_back({at, prompt, answer, draws.whole(0, 5), hits});
+    longest = std::max(longest, prompt + answer + drawn.drafts);
+    longest_prompt = std::max(longest_prompt, prompt);
+  }
+  if (draws.one_in(3)) {
+    drawn.chunked = false;
+    drawn.tokens = std::max(drawn.tokens, longest_prompt);
+  }
+  if (draws.one_in(2)) {
+    drawn.block = draws.whole(1, 8);
+    drawn.blocks = longest / drawn.block + 1 + draws.whole(0, 3 * longest / drawn.block);
+  }
+  return drawn;
+}
+
+}  // namespace contend
