@@ -66,14 +66,14 @@ double quick_iteration_s(const OverlapProblem& problem, const std::string& fusio
 }
 
 CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
-                                         const std::string& compression, const std::string& device) {
+                                         const std::string& compression, const std::string& device, double kernels) {
   const IterationStudy study = study_of(fusion, compression);
   const auto policy = make(fusion_policies(), study.fusion.front());
   const auto method = make(compression_policies(), study.compression.front());
   const Device* const found = find_device(device);
   CONTEND_CHECK(found != nullptr, "a device of the table");
   problem.method = method.get();
-  problem.kernels.emplace(*found, RooflineOptions{});
+  problem.kernels.emplace(*found, RooflineOptions{}, kernels);
   const IterationGraph graph = plan_iteration(*policy, problem).graph;
   CompressedIteration mean;
   for (const SharedGraph& each : repeating_graphs(graph))

@@ -21,9 +21,11 @@ struct CompressedIteration {
   double seconds = 0;
   double kernels_s = 0;  ///< of compression
 };
-/// The same with a compression method, also in YAML, whose kernel times come from the roofline of `device`.
+/// The same with a compression method, also in YAML, whose kernels take `kernels` times as long as by the roofline of
+/// `device`.
 [[nodiscard]] CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
-                                                       const std::string& compression, const std::string& device);
+                                                       const std::string& compression, const std::string& device,
+                                                       double kernels = 1);
 
 /// A model of the catalogue timed by the roofline of a device and scaled to a measured iteration of one worker.
 /// `sequence` 0 means the default length.

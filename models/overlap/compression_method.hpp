@@ -74,6 +74,7 @@ enum class ExchangeMoment : std::uint8_t {
   weights,     ///< exchanges the weights that this iteration uses: begins with the iteration; the next one waits
   updated,     ///< exchanges the updated weights: begins when the backward pass has ended; the next forward waits
   background,  ///< exchanges weights: begins as `gradients`; nothing waits
+  late,        ///< begins as `gradients`; the end of the next iteration waits, so results are used an iteration late
 };
 
 /// A compression method lists the stages after which every worker has the (lossy) mean of a group of gradients; or, if

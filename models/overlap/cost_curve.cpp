@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -19,7 +20,21 @@ struct Stretch {
 
 }  // namespace
 
-CostCurve::CostCurve(const std::function<CostLine(double)>& line_at) {
+CostCurve::CostCurve(std::function<CostLine(double)> line_at)
+    : least_{line_at(0)}, pieces_{std::make_shared<Pieces>()} {
+  pieces_->line_at = std::move(line_at);
+}
+
+const std::vector<CostCurve::Piece>& CostCurve::found() const {
+  std::call_once(pieces_->found, [&] { pieces_->find(); });
+  return pieces_->all;
+}
+
+std::size_t CostCurve::pieces() const {
+  return pieces_ ? found().size() : 0;
+}
+
+void CostCurve::Pieces::find() {
   std::vector<Stretch> open{{0, kLargest, line_at(0), line_at(kLargest)}};
   add(0, open.back().at_from);
   while (!open.empty()) {
@@ -44,10 +59,10 @@ CostCurve::CostCurve(const std::function<CostLine(double)>& line_at) {
   }
 }
 
-void CostCurve::add(double from, const CostLine& line) {
-  CONTEND_CHECK(pieces_.empty() || from >= pieces_.back().from, "pieces come in order");
-  if (!pieces_.empty() && pieces_.back().from == from) pieces_.pop_back();
-  pieces_.push_back({from, line});
+void CostCurve::Pieces::add(double from, const CostLine& line) {
+  CONTEND_CHECK(all.empty() || from >= all.back().from, "pieces come in order");
+  if (!all.empty() && all.back().from == from) all.pop_back();
+  all.push_back({from, line});
 }
 
 CostCurve CostCurve::impossible(std::string why) {
@@ -62,10 +77,11 @@ LinearCost CostCurve::rounded(const CostLine& line) {
 
 LinearCost CostCurve::at(Bytes bytes) const {
   if (!impossible_.empty()) throw InputError{impossible_};
-  if (pieces_.empty()) return {};
-  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), bytes.to_double(),
+  if (!pieces_) return {};
+  const std::vector<Piece>& all = found();
+  const auto after = std::upper_bound(all.begin(), all.end(), bytes.to_double(),
                                       [](double size, const Piece& piece) { return size < piece.from; });
-  return rounded((after == pieces_.begin() ? after : after - 1)->line);
+  return rounded((after == all.begin() ? after : after - 1)->line);
 }
 
 }  // namespace contend

@@ -7,6 +7,8 @@
 #include "sim/units.hpp"
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,17 +28,17 @@ class CostCurve {
   /// A collective that takes no time.
   CostCurve() = default;
   /// `line_at` returns the line that the curve follows at a size in bytes. The curve has finitely many lines and lies
-  /// on or above each of them. The constructor finds all pieces up to 2^50 bytes with two calls for each (Eisner and
-  /// Severance, JACM 23, 1976).
-  explicit CostCurve(const std::function<CostLine(double)>& line_at);
+  /// on or above each of them. The first at() finds all pieces up to 2^50 bytes with two calls for each (Eisner and
+  /// Severance, JACM 23, 1976); the constructor calls it for a size of 0.
+  explicit CostCurve(std::function<CostLine(double)> line_at);
   /// A collective that is impossible, with the reason.
   [[nodiscard]] static CostCurve impossible(std::string why);
 
   /// The line at that size: the cost of a transfer alone, within 2 ns. Throws InputError if it is impossible.
   [[nodiscard]] LinearCost at(Bytes bytes) const;
   /// The line of the smallest messages, which is nowhere above the curve; zero if it is impossible.
-  [[nodiscard]] LinearCost least() const { return pieces_.empty() ? LinearCost{} : rounded(pieces_.front().line); }
-  [[nodiscard]] std::size_t pieces() const { return pieces_.size(); }
+  [[nodiscard]] LinearCost least() const { return rounded(least_); }
+  [[nodiscard]] std::size_t pieces() const;
 
  private:
   struct Piece {
@@ -44,10 +46,20 @@ class CostCurve {
     CostLine line;
   };
 
-  [[nodiscard]] static LinearCost rounded(const CostLine& line);
-  void add(double from, const CostLine& line);
+  /// The pieces, which the first of several threads that ask finds.
+  struct Pieces {
+    std::function<CostLine(double)> line_at;
+    std::once_flag found;
+    std::vector<Piece> all;
+    void find();
+    void add(double from, const CostLine& line);
+  };
 
-  std::vector<Piece> pieces_;
+  [[nodiscard]] static LinearCost rounded(const CostLine& line);
+  [[nodiscard]] const std::vector<Piece>& found() const;
+
+  CostLine least_;
+  std::shared_ptr<Pieces> pieces_;
   std::string impossible_;
 };
 

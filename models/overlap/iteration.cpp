@@ -27,6 +27,10 @@ IterationBuilder::IterationBuilder(const OverlapProblem& problem) : problem_{pro
   }
   for (std::size_t i = 0; i + 1 < 2 * layers_; ++i) graph.add_dependency(OpId{i}, OpId{i + 1});
   graph.add_dependency(backward(0), forward(0), 1);
+  if (moment_ != ExchangeMoment::late) return;
+  use_ = graph.add_timer("use of the last exchange", worker_, Time{});
+  graph.add_dependency(backward(0), use_);
+  graph.add_dependency(use_, forward(0), 1);
 }
 
 void IterationBuilder::use_channel(int messages, Bytes window) {
@@ -140,6 +144,7 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
   switch (moment_) {
     case ExchangeMoment::gradients:
     case ExchangeMoment::background:
+    case ExchangeMoment::late:
       graph.add_dependency(backward(layer(group)), sent.begin);
       break;
     case ExchangeMoment::weights:
@@ -152,6 +157,7 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
       graph.add_dependency(backward(0), sent.begin);
       break;
   }
+  if (moment_ == ExchangeMoment::late) next = use_;
   if (moment_ != ExchangeMoment::background) graph.add_dependency(sent.end, next, 1);
 }
 

@@ -30,6 +30,9 @@ struct SentMessage {
 struct FusedIteration {
   IterationGraph graph;
   std::vector<SentMessage> messages;
+  /// Its first operations, which iterations of every phase have: the passes of all layers, and the use of what was
+  /// sent an iteration before.
+  std::size_t common = 0;
 };
 
 /// Builds one graph. It starts with the compute operations of all layers.
@@ -72,7 +75,9 @@ class IterationBuilder {
   OpId finish(const std::string& name, std::size_t tensors, Bytes bytes, OpId arrived, std::vector<OpId>& ops);
   /// Records the parts of a message, for a policy that adds them by `collective`.
   void record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops);
-  [[nodiscard]] FusedIteration take() { return {std::move(graph), std::move(messages_)}; }
+  [[nodiscard]] FusedIteration take() {
+    return {std::move(graph), std::move(messages_), 2 * layers_ + (use_.valid() ? 1 : 0)};
+  }
 
   IterationGraph graph;
 
@@ -90,6 +95,7 @@ class IterationBuilder {
   std::vector<Bytes> sum_;  // [i]: total size of the gradients before i
   RoleId worker_;
   ChannelId out_, in_;  // pulls take `in_`
+  OpId use_;            // of what was sent an iteration before: behind the backward pass, and the next iteration waits
   std::vector<SentMessage> messages_;
   std::array<OpId, 4> last_at_;  // the last stage at each StageSite but the GPU, which does one after the other
   ExchangeMoment moment_ = ExchangeMoment::gradients;

@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -120,32 +122,38 @@ std::vector<PeerTransfer> tree_links(std::size_t n, bool up) {
 
 }  // namespace
 
-ExchangeCost link_cost(const LinkMatrix& links, TimePerByte gamma, const PeerRule& rule, std::uint64_t seed) {
+ExchangeCost link_cost(const LinkMatrix& links, TimePerByte gamma, const PeerRule& rule, std::uint64_t seed,
+                       RingOrder order) {
   const std::size_t n = links.size();
   CONTEND_CHECK(n >= 2, "an exchange needs at least two sites");
   std::array<CostCurve, kCollectiveKinds> curves;
-  const auto set = [&](CollectiveKind kind, const std::vector<PeerTransfer>& needed, const char* name,
-                       const std::function<CostLine(const Messages&)>& cost) {
+  using Matrix = std::shared_ptr<const LinkMatrix>;  // curves find their pieces when they are asked
+  const auto set = [&](CollectiveKind kind, const Matrix& matrix, const std::vector<PeerTransfer>& needed,
+                       const char* name, std::function<CostLine(const Messages&)> cost) {
     CostCurve& curve = curves[static_cast<std::size_t>(kind)];
     try {
-      require_links(links, needed, name);
-      curve = CostCurve{[&](double bytes) { return cost(Messages{links, gamma, bytes}); }};
+      require_links(*matrix, needed, name);
+      curve = CostCurve{[=, cost = std::move(cost)](double bytes) { return cost(Messages{*matrix, gamma, bytes}); }};
     } catch (const InputError& error) {
       curve = CostCurve::impossible(error.complaints().front().reason);
     }
   };
-  const auto ring = ring_links(n);
+  const auto ring = std::make_shared<const LinkMatrix>(links.only(ring_order(links, order)));
+  const auto set_ring = [&](CollectiveKind kind, const char* name, std::size_t steps, std::size_t adding) {
+    set(kind, ring, ring_links(n), name, [=](const Messages& m) { return m.ring(steps, adding); });
+  };
   const std::size_t half = n - 1;
-  set(CollectiveKind::all_reduce, ring, "a ring all-reduce", [&](const Messages& m) { return m.ring(2 * half, half); });
-  set(CollectiveKind::reduce_scatter, ring, "a ring", [&](const Messages& m) { return m.ring(half, half); });
-  set(CollectiveKind::all_gather, ring, "a ring all-gather", [&](const Messages& m) { return m.ring(half, 0); });
-  set(CollectiveKind::all_to_all, all_pairs(n), "an all-to-all", [](const Messages& m) { return m.all_to_all(); });
-  set(CollectiveKind::broadcast, tree_links(n, false), "a tree", [](const Messages& m) { return m.tree(false); });
-  set(CollectiveKind::reduce, tree_links(n, true), "a tree", [](const Messages& m) { return m.tree(true); });
-  std::vector<PeerRound> rounds;
-  set(CollectiveKind::exchange, {}, "", [&](const Messages& m) {
-    if (rounds.empty()) rounds = peer_rounds(links, rule, seed);
-    return m.mean_of(rounds);
+  set_ring(CollectiveKind::all_reduce, "a ring all-reduce", 2 * half, half);
+  set_ring(CollectiveKind::reduce_scatter, "a ring", half, half);
+  set_ring(CollectiveKind::all_gather, "a ring all-gather", half, 0);
+  const auto all = std::make_shared<const LinkMatrix>(links);
+  set(CollectiveKind::all_to_all, all, all_pairs(n), "an all-to-all", [](const Messages& m) { return m.all_to_all(); });
+  set(CollectiveKind::broadcast, all, tree_links(n, false), "a tree", [](const Messages& m) { return m.tree(false); });
+  set(CollectiveKind::reduce, all, tree_links(n, true), "a tree", [](const Messages& m) { return m.tree(true); });
+  const auto rounds = std::make_shared<std::vector<PeerRound>>();
+  set(CollectiveKind::exchange, all, {}, "", [=](const Messages& m) {
+    if (rounds->empty()) *rounds = peer_rounds(*all, rule, seed);
+    return m.mean_of(*rounds);
   });
   return ExchangeCost::on_links(std::move(curves));
 }

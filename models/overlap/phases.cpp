@@ -34,12 +34,12 @@ class UniqueNames {
 
 }  // namespace
 
-FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned, std::size_t layers) {
+FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned) {
   CONTEND_CHECK(planned.size() == phases.count(), "each phase has its iteration");
   if (planned.size() == 1) return std::move(planned.front());
-  const std::size_t common = 2 * layers;
+  const std::size_t common = planned.front().common;
   const IterationGraph& first = planned.front().graph;
-  FusedIteration joined{first.without_operations(), {}};
+  FusedIteration joined{first.without_operations(), {}, common};
   joined.graph.set_phases(phases);
   UniqueNames names;
   for (std::size_t i = 0; i < common; ++i) {

@@ -12,9 +12,8 @@ namespace contend {
 
 /// One graph for iterations that a fusion policy planned phase by phase: the passes of the layers, which are the same
 /// in all, and the messages of each phase, with channels of its own if those of the first phase are others. `planned`
-/// has one iteration for each phase of `phases`, of so many layers.
-[[nodiscard]] FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned,
-                                         std::size_t layers);
+/// has one iteration for each phase of `phases`.
+[[nodiscard]] FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned);
 
 /// The iterations of one phase as a graph of their own, for a job that stays in that phase.
 [[nodiscard]] IterationGraph graph_of_phase(const IterationGraph& graph, std::size_t phase);

@@ -174,6 +174,13 @@ inline constexpr double kSector = 32;
   return {(2 * kFloat + static_cast<double>(bits) / 8) * n, 2 * n, vectors};
 }
 
+/// A step with Nesterov momentum over d values: reads the averaged change, momentum and weights, and writes the last
+/// two.
+[[nodiscard]] inline KernelWork outer_step(std::int64_t d) {
+  const auto n = static_cast<double>(d);
+  return {5 * kFloat * n, 6 * n, 1};
+}
+
 /// Copies d values.
 [[nodiscard]] inline KernelWork copy(std::int64_t d) {
   return {2 * kFloat * static_cast<double>(d), 0, 1, "copy", {4 * d}};

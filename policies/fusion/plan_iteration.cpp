@@ -15,7 +15,7 @@ FusedIteration plan_iteration(const FusionPolicy& policy, OverlapProblem problem
     problem.phase = static_cast<int>(phase);
     planned.push_back(policy.plan(problem));
   }
-  return join_phases(phases, std::move(planned), problem.layers.size());
+  return join_phases(phases, std::move(planned));
 }
 
 }  // namespace contend

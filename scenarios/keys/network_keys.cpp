@@ -51,6 +51,13 @@ ScenarioKey no_sites(ScenarioKey key) {
   return key;
 }
 
+/// A key of links that differ.
+ScenarioKey has_sites(ScenarioKey key) {
+  key.needs = "network.sites";
+  key.conditions = {[](const Scenario& scenario) { return !has_no_sites(scenario); }};
+  return key;
+}
+
 /// A key of networks of whose links the latency is known, not only the start-up of a message.
 ScenarioKey with_latencies(ScenarioKey key) {
   key.needs = "network.fidelity: flow, or network.sites";
@@ -252,6 +259,9 @@ std::vector<ScenarioKey> link_keys() {
   return {
       row<&NetworkSetup::fidelity>("network.fidelity", fidelity_codec()),
       no_flow(row<&NetworkSetup::sites>("network.sites", optional_codec(path_codec(), ""))),
+      has_sites(row<&NetworkSetup::ring>("network.ring", choice_codec<RingOrder>({{"table", RingOrder::table},
+                                                                                  {"shortest", RingOrder::shortest},
+                                                                                  {"widest", RingOrder::widest}}))),
       no_sites(displacing({"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
                           row<&NetworkSetup::nic>("network.nic", optional_codec(interfaces_codec(), "auto")))),
       no_sites(row<&NetworkSetup::alpha>("network.alpha", quantity_codec(Time{}, kHour))),

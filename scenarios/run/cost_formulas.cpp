@@ -50,7 +50,7 @@ ExchangeCost through_servers(const CostFormula&, const CostInputs& in) {
 
 ExchangeCost between_sites(const CostFormula&, const CostInputs& in) {
   if (in.shape.sites.size() < 2) return {};
-  return link_cost(in.sites.only(in.shape.sites), in.network.gamma, in.exchange.peers, in.seed);
+  return link_cost(in.sites.only(in.shape.sites), in.network.gamma, in.exchange.peers, in.seed, in.network.ring);
 }
 
 constexpr CostFormula kThroughServers{"parameter servers", CostBasis::servers, nullptr, through_servers};

@@ -2,6 +2,7 @@
 // The network of a scenario: how detailed it is, what transfers cost, and the fabric of fidelity `flow`.
 
 #include "models/scales.hpp"
+#include "network/ring_order.hpp"
 #include "network/routing/planning.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "scenarios/spec/fidelity.hpp"
@@ -80,6 +81,7 @@ struct NetworkSetup {
   std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface
   std::optional<std::string> sites;  ///< path of a table of links between sites, of which each server of the cluster
                                      ///< is one (LinkMatrix)
+  RingOrder ring = RingOrder::table;  ///< of collectives between `sites`
   /// Servers with a network of their own, beside the one that joins all (`nic`, `alpha`).
   struct Island {
     int servers = 1;            ///< >= 1

@@ -32,7 +32,7 @@ def gpus_of(entry):
 def has_phases(entry):
     """Whether iterations of a job of this entry differ."""
     return entry.get("compression", {}).get("policy") in (
-        "acp-sgd", "apm-squeeze", "decentralized", "local-sgd", "onebit-adam", "q-adam", "saps")
+        "acp-sgd", "apm-squeeze", "decentralized", "diloco", "local-sgd", "onebit-adam", "q-adam", "saps")
 
 
 def layer_table(drawer):

@@ -15,7 +15,8 @@ IDLE = 2400 * 10 ** 9  # reallocate_s and round_s of policies that divide time, 
 LAST_SUBMISSION = 900 * 10 ** 9  # of a list, with the jobs that follow others
 
 # Methods that don't do the same in every iteration.
-PHASED = {"acp-sgd", "apm-squeeze", "async-average", "decentralized", "local-sgd", "onebit-adam", "q-adam", "saps"}
+PHASED = {"acp-sgd", "apm-squeeze", "async-average", "co2", "decentralized", "diloco", "local-sgd", "onebit-adam",
+          "q-adam", "saps"}
 
 
 class Span:

@@ -32,8 +32,8 @@ def beside_idle(scenario):
 def counts_in_work(scenario):
     """Whether nothing but durations and periods of checkpoints says how much work there is. Left out are scenarios
     with iterations or tables, whose speeds are told in other words; speeds whose paces the engine rounds, or at which
-    a run that is cut after a whole number of nanoseconds has done half of one; factors of durations, also for
-    estimates, whose products it rounds; think times, which it works out of durations on the clock; and periods that
+    a run that is cut after a whole number of nanoseconds has done half of one, as it has with a penalty for servers
+    that is no whole number; factors of durations, also for estimates, whose products it rounds; think times, which it works out of durations on the clock; and periods that
     follow from failures, which come on the clock."""
     spec, workload = scenario.spec, scenario.spec["workload"]
     factor = spec["policies"]["scheduling"].get("estimate_factor", 1)
@@ -41,6 +41,7 @@ def counts_in_work(scenario):
     speeds = [kind.get("speed", 1) for kind in spec["cluster"].get("types", [])]
     return (timed and all(speed % 1 == 0 and PACE % (FASTER * speed) == 0 for speed in speeds) and factor % 1 == 0
             and not {"throughputs", "goodput", "regimes", "think_time"} & set(workload)
+            and all(float(each) % 1 == 0 for each in workload.get("scatter_penalty", []))
             and "durations" not in workload.get("scaling", {})
             and spec.get("checkpoints", {}).get("period") != "optimal")
 

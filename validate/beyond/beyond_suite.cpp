@@ -8,8 +8,9 @@
 namespace contend {
 
 int validate_beyond(std::FILE* out) {
-  fmt::print(out, "beyond: what training draws under power limits\n\n");
-  std::vector<CheckedTable> tables{beyond_zeus()};
+  fmt::print(out,
+             "beyond: what training draws under power limits, and what rounds of local steps need of a network\n\n");
+  std::vector<CheckedTable> tables{beyond_zeus(), beyond_bandwidth(), beyond_utilisation()};
   return report_tables(out, "beyond", "docs/validation/beyond.md", std::move(tables), known_reasons("beyond"));
 }
 

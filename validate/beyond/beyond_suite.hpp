@@ -13,5 +13,9 @@ int validate_beyond(std::FILE* out);
 
 /// Epochs of training under power limits, as Zeus measured them on a V100.
 [[nodiscard]] CheckedTable beyond_zeus();
+/// The bandwidths that rounds of local steps need, as Streaming DiLoCo's table has them.
+[[nodiscard]] CheckedTable beyond_bandwidth();
+/// The shares of computing behind that table at two bandwidths.
+[[nodiscard]] CheckedTable beyond_utilisation();
 
 }  // namespace contend

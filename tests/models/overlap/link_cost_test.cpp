@@ -1,5 +1,6 @@
 #include "models/overlap/link_cost.hpp"
 
+#include "network/ring_order.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -7,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -166,4 +169,60 @@ TEST_CASE("a collective whose links are missing is refused when it is sent, othe
       static_cast<void>(costs.sized(Bytes{1}, CollectiveKind::all_to_all)),
       "no link from s0 to s2, s0 to s3, s1 to s0, s1 to s3, s2 to s0 and 3 more: an all-to-all needs it", InputError);
   CHECK_THROWS_AS(static_cast<void>(costs.sized(Bytes{1}, CollectiveKind::exchange)), InputError);
+}
+
+TEST_CASE("ring orders: the best of all, by trying all") {
+  RandomStream stream{7, "link cost test"};
+  for (int i = 0; i < 60; ++i) {
+    const auto n = static_cast<std::size_t>(stream.uniform_integer(3, 7));
+    LinkMatrix links = random_links(stream, n);
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    double least_sum = 1e300, best_slowest = 1e300;
+    const auto measure = [&](const std::vector<std::size_t>& ring) {
+      double sum = 0, slowest = 0;
+      for (std::size_t at = 0; at < n; ++at) {
+        const double each = links.link(ring[at], ring[(at + 1) % n])->ns_per_byte();
+        sum += each;
+        slowest = std::max(slowest, each);
+      }
+      return std::pair{sum, slowest};
+    };
+    do {
+      const auto [sum, slowest] = measure(order);
+      least_sum = std::min(least_sum, sum);
+      best_slowest = std::min(best_slowest, slowest);
+    } while (std::next_permutation(order.begin() + 1, order.end()));
+    CHECK(measure(ring_order(links, RingOrder::shortest)).first == near(least_sum));
+    CHECK(measure(ring_order(links, RingOrder::widest)).second == near(best_slowest));
+  }
+}
+
+TEST_CASE("ring orders: missing links are gone around, and a matrix without any ring keeps its order") {
+  // 0 -> 2 -> 1 -> 3 -> 0 is the only ring.
+  LinkMatrix links = sites(4);
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::size_t, std::size_t>>{{0, 2}, {2, 1}, {1, 3}, {3, 0}, {1, 0}})
+    links.set(from, to, link(1, 1));
+  for (const RingOrder order : {RingOrder::shortest, RingOrder::widest})
+    CHECK(ring_order(links, order) == std::vector<std::size_t>{0, 2, 1, 3});
+  CHECK(ring_order(links, RingOrder::table) == std::vector<std::size_t>{0, 1, 2, 3});
+  LinkMatrix line = sites(4);
+  for (std::size_t i = 0; i + 1 < 4; ++i) line.set(i, i + 1, link(1, 1));
+  CHECK(ring_order(line, RingOrder::widest) == std::vector<std::size_t>{0, 1, 2, 3});
+  // More sites than orders are tried for: sites in a circle, named in another order.
+  const std::size_t n = kExactRing + 7;
+  LinkMatrix many = sites(n);
+  const auto place = [&](std::size_t site) { return 7 * site % n; };
+  for (const PeerTransfer& each : all_pairs(n)) {
+    const std::size_t apart = (place(each.to) + n - place(each.from)) % n;
+    many.set(each.from, each.to, link(1, static_cast<double>(std::min(apart, n - apart))));
+  }
+  for (const RingOrder order : {RingOrder::shortest, RingOrder::widest}) {
+    const std::vector<std::size_t> ring = ring_order(many, order);
+    double slowest = 0;
+    for (std::size_t at = 0; at < n; ++at)
+      slowest = std::max(slowest, many.link(ring[at], ring[(at + 1) % n])->ns_per_byte());
+    CHECK(slowest == near(1));
+  }
 }

@@ -255,6 +255,57 @@ TEST_CASE("one graph for all phases: the mean of acp-sgd lies between an iterati
   CHECK(repeating_graphs(plan_iteration(*policy, problem).graph).size() == 1);
 }
 
+TEST_CASE("rounds of local steps: which iterations send which layers, and what") {
+  // Ten steps in four fragments: the parts of the round end behind steps 2, 5, 7 and 10, so fragments are sent in the
+  // steps 1, 4, 6 and 9 (from 0), after 1, 2, 1 and 2 steps without exchange.
+  const auto rounds = compression("diloco", {{"period", std::int64_t{10}}, {"fragments", std::int64_t{4}}});
+  std::vector<std::size_t> phases;
+  for (std::int64_t i = 0; i < 10; ++i) phases.push_back(rounds->phases().at(i, 1000));
+  CHECK(phases == std::vector<std::size_t>{0, 1, 2, 2, 3, 4, 5, 6, 6, 7});
+  // Of two layers the first fragment has `low`, 210 values, the second one `high`, 400; together the gradient.
+  const Given two{{"period", std::int64_t{10}}, {"fragments", std::int64_t{2}}};
+  CHECK(sent("diloco", two, 0).empty());
+  CHECK(sent("diloco", two, 1) == "all-reduce 840");
+  CHECK(sent("diloco", two, 2).empty());
+  CHECK(sent("diloco", two, 3) == "all-reduce 1600");
+  CHECK(sent("diloco", {{"period", std::int64_t{10}}, {"bits", std::int64_t{4}}}, 1) == "all-reduce 305");
+  CHECK(sent("diloco", {{"period", std::int64_t{1}}}) == "all-reduce 2440");
+  CHECK(compression("diloco", {{"period", std::int64_t{1}}})->phases().count() == 1);
+  // A piece of each of eight iterations of the round that follows, rounded up.
+  CHECK(sent("co2", {{"period", std::int64_t{8}}}) == "all-reduce weights 305");
+  CHECK_THROWS_AS(compression("diloco", {{"period", std::int64_t{3}}, {"fragments", std::int64_t{4}}}), InputError);
+  OverlapProblem problem = three_gradients();
+  problem.phase = 1;
+  const auto three = compression("diloco", {{"period", std::int64_t{10}}, {"fragments", std::int64_t{3}}});
+  CHECK_THROWS_AS(static_cast<void>(three->stages(problem, {0, 2})), InputError);
+}
+
+TEST_CASE("averages that are used late overlap the next iteration, and nothing after it") {
+  // Forward 100 us, backward 200 us; the all-reduce of 2,440 bytes takes 30 us and 3 n / 2 of a byte's time c: 3,660 c.
+  // With a round of one step and c = 0.5 ns, 31.83 us, the exchange begins behind the backward pass and ends before the
+  // next one does. Kernels take time of the GPU, and nothing else is waited for.
+  OverlapProblem problem = three_gradients();
+  const auto at_once = compression("diloco", {{"period", std::int64_t{1}}});
+  const auto late = compression("diloco", {{"period", std::int64_t{1}}, {"late", true}});
+  const auto time_of = [&](const CompressionMethod& method, double ns_per_byte) {
+    problem.cost = ExchangeCost::ring(4, {Time::microseconds(5), TimePerByte{ns_per_byte}, {}});
+    problem.method = &method;
+    const IterationGraph graph = plan_iteration(*fusion("bsp"), problem).graph;
+    return std::pair{steady_state(graph, problem.cost).iteration_ns, graph.compute_per_rank(RoleId{0U})};
+  };
+  const auto [hidden_ns, computes] = time_of(*late, .5);
+  CHECK(hidden_ns == static_cast<double>(computes.ns()));
+  CHECK(time_of(*at_once, .5).first == near(static_cast<double>(computes.ns()) + 30'000 + 1'830));
+  // At 1 us a byte the exchange takes 3,690 us, longer than computing: one follows the other.
+  const auto [slow_ns, same] = time_of(*late, 1000);
+  CHECK(same == computes);
+  CHECK(slow_ns == near(3'690'000));
+  // CO2: a round of two steps takes as long as its computing or its exchange, in two pieces.
+  const auto co2 = compression("co2", {{"period", std::int64_t{2}}});
+  CHECK(time_of(*co2, .5).first == static_cast<double>(time_of(*co2, .5).second.ns()));
+  CHECK(time_of(*co2, 1000).first == near(30'000 + 1'830'000));
+}
+
 TEST_CASE("phases: a warm-up, and P and Q in turn") {
   CHECK(compression("onebit-adam", {{"warm_up", 0.25}})->phases().shares() == std::vector<double>{0.25, 0.75});
   CHECK(compression("acp-sgd")->phases().shares() == std::vector<double>{0.5, 0.5});
