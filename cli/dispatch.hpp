@@ -10,8 +10,8 @@
 namespace contend {
 
 /// Loads the plugins that the environment and the options in front of the verb name, and takes these options out of
-/// `words`, whose first is the name of the program. Throws UsageError and InputError.
-void load_plugins(std::vector<std::string>& words);
+/// `words`, whose first is the name of the program. True if there are any. Throws UsageError and InputError.
+bool load_plugins(std::vector<std::string>& words);
 
 /// Calls the verb that follows the name of the program in `words` and returns its exit code; `command_line` is what the
 /// user gave, for the record. Throws UsageError, InputError, and std::system_error of the system.

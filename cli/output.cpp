@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include "cli/trial.hpp"
 #include "sim/error.hpp"
 #include "text/own_files.hpp"
 #include "text/printable.hpp"
@@ -55,6 +56,7 @@ void write_error_stream(std::string_view text) {
 }  // namespace
 
 void write_message(std::string_view text) {
+  if (innermost_capture == nullptr && was_said()) return;
   write_error_stream(printable_text(text));
 }
 

@@ -8,20 +8,19 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/program_text.hpp"
+#include "cli/trial.hpp"
 #include "cli/version.hpp"
 #include "policies/plugin.hpp"
-#include "sim/ask_policy.hpp"
 #include "sim/error.hpp"
 #include "sim/policy_failure.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -132,94 +131,34 @@ std::string complaints_text(const InputError& error) {
   return out;
 }
 
-void load_plugins(std::vector<std::string>& words) {
+bool load_plugins(std::vector<std::string>& words) {
+  bool any = false;
+  const auto load = [&](const std::string& path) {
+    load_plugin(path);
+    any = true;
+  };
   constexpr std::string_view kOption = "--plugin";
   if (const char* const listed = std::getenv("CONTEND_PLUGIN"); listed != nullptr) {
     std::istringstream paths{listed};
     for (std::string path; std::getline(paths, path, ':');)
-      if (!path.empty()) load_plugin(path);
+      if (!path.empty()) load(path);
   }
   while (words.size() > 1 && words[1].starts_with(kOption)) {
     const std::string rest = words[1].substr(kOption.size());
-    if (!rest.empty() && rest.front() != '=') return;  // another option
+    if (!rest.empty() && rest.front() != '=') break;  // another option
     if (rest.empty() && words.size() == 2) throw UsageError{"contend --plugin: expected FILE, got nothing"};
-    load_plugin(rest.empty() ? words[2] : rest.substr(1));
+    load(rest.empty() ? words[2] : rest.substr(1));
     words.erase(words.begin() + 1, words.begin() + (rest.empty() ? 3 : 2));
   }
+  return any;
 }
 
 namespace {
 
-std::atomic<bool> g_in_verb{false};
-
-/// Ends the program as the failure of the policy that this thread asks. Safe in a handler of signals.
-[[noreturn]] void end_by_policy(std::string_view how) {
-  const AskedPolicy by = asked_policy.kind.empty() ? AskedPolicy{"some", "?"} : asked_policy;
-  for (const std::string_view part :
-       {std::string_view{"contend: "}, by.kind, std::string_view{" policy `"}, std::string_view{by.name},
-        std::string_view{"` "}, how, std::string_view{", which ends the program: the results of the run are lost\n"}})
-    static_cast<void>(!::write(STDERR_FILENO, part.data(), part.size()));
-  std::_Exit(kExitPolicy);
-}
-
-constexpr std::pair<int, std::string_view> kCrashes[] = {{SIGSEGV, "used a bad address (SIGSEGV)"},
-                                                         {SIGBUS, "used a bad address (SIGBUS)"},
-                                                         {SIGFPE, "divided by zero (SIGFPE)"},
-                                                         {SIGILL, "came to a bad instruction (SIGILL)"},
-                                                         {SIGABRT, "called abort()"}};
-struct sigaction g_before_crash[std::size(kCrashes)];  // NOLINT: a handler can only reach globals
-
-/// A policy that crashes ends the program as one that fails. A broken invariant of the program aborts after its message
-/// (sim/check.hpp); scripts know it by the documented exit code. Other crashes are left to who had the signal before.
-extern "C" void end_after_crash(int signal) {
-  for (std::size_t i = 0; i < std::size(kCrashes); ++i) {
-    if (kCrashes[i].first != signal) continue;
-    if (!asked_policy.kind.empty()) end_by_policy(kCrashes[i].second);
-    if (signal == SIGABRT) std::_Exit(kExitInternal);
-    sigaction(signal, &g_before_crash[i], nullptr);  // what crashed does so again
-  }
-}
-
-void watch_crashes() {
-  for (std::size_t i = 0; i < std::size(kCrashes); ++i) {
-    struct sigaction action {};
-    action.sa_handler = end_after_crash;
-    sigemptyset(&action.sa_mask);
-    sigaction(kCrashes[i].first, &action, &g_before_crash[i]);
-  }
-}
-
-/// While it lives, nothing of the program calls exit(). A policy of a plugin that does ends the program as one that
-/// fails.
-class ExitWatch {
- public:
-  ExitWatch() {
-    static const int registered = std::atexit([] {
-      if (g_in_verb) end_by_policy("called exit()");
-    });
-    static_cast<void>(registered);
-    g_in_verb = true;
-  }
-  ~ExitWatch() { g_in_verb = false; }
-  ExitWatch(const ExitWatch&) = delete;
-  ExitWatch& operator=(const ExitWatch&) = delete;
-};
-
-int guarded(const std::vector<std::string>& command_line, void (*register_policies)()) {
-  std::vector<std::string> words = command_line;
+/// Runs what may fail; returns its exit code, or the exit code of what it throws, whose message it writes.
+int guarded(const std::vector<std::string>& words, const std::function<int()>& run) {
   try {
-    if (register_policies != nullptr) register_policies();
-    load_plugins(words);
-    const int code = [&] {
-      const ExitWatch watch;
-      return dispatch(words, command_line);
-    }();
-    // A full disk behind `contend ... > file` must not look like success.
-    const bool flushed = std::fflush(stdout) == 0;
-    const int number = errno;
-    if (flushed && std::ferror(stdout) == 0) return code;
-    print_message("contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
-    return kExitInput;
+    return run();
   } catch (const UsageError& error) {
     const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
     print_message("{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
@@ -240,12 +179,29 @@ int guarded(const std::vector<std::string>& command_line, void (*register_polici
   }
 }
 
+/// Runs a verb. A full disk behind `contend ... > file` must not look like success.
+int run_verb(const std::vector<std::string>& words, const std::vector<std::string>& command_line) {
+  const int code = dispatch(words, command_line);
+  const bool flushed = std::fflush(stdout) == 0;
+  const int number = errno;
+  if (flushed && std::ferror(stdout) == 0) return code;
+  print_message("contend: can't write to standard output{}\n", flushed ? "" : ": " + system_reason(number));
+  return kExitInput;
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv, void (*register_policies)()) {
   open_standard_streams();
   watch_crashes();
-  return guarded({argv, argv + argc}, register_policies);
+  const std::vector<std::string> command_line{argv, argv + argc};
+  std::vector<std::string> words = command_line;
+  return guarded(words, [&] {
+    if (register_policies != nullptr) register_policies();
+    const bool has_plugins = load_plugins(words);
+    return run_watched(has_plugins || register_policies != nullptr,
+                       [&] { return guarded(words, [&] { return run_verb(words, command_line); }); });
+  });
 }
 
 }  // namespace contend

@@ -16,6 +16,8 @@ inline constexpr std::string_view kProgramExamples[] = {
 /// Variables of the environment and what they change.
 inline constexpr std::pair<std::string_view, std::string_view> kEnvironment[] = {
     {"CONTEND_PLUGIN", "plugins to load, separated by colons (docs/howto/plugin.md)"},
+    {"CONTEND_POLICY_TIMEOUT",
+     "seconds after which a policy of a plugin that hasn't answered counts as failed (default 300; 0: none)"},
     {"CONTEND_MAX_INFLATED", "the most that one gzip file may inflate to (default 4GiB)"},
     {"CONTEND_SHARE", "the folder of the shipped scenarios (default share/contend beside the program's folder)"},
     {"CONTEND_DATA", "the folder of the data with which `contend validate` compares (default ../shared/data)"},

@@ -27,6 +27,7 @@ ProgressMode progress_mode(const Arguments& arguments) {
 }
 
 unsigned thread_count(const Arguments& arguments) {
+  if (runs_alone()) return 1;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
 }

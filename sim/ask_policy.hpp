@@ -3,6 +3,8 @@
 
 #include "sim/policy_failure.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -19,16 +21,35 @@ struct AskedPolicy {
 };
 inline thread_local AskedPolicy asked_policy{};
 
+/// The questions to policies of a process whose policies may end it (cli/trial.hpp), if it is on.
+struct PolicyWatch {
+  bool is_on = false;
+  std::atomic<std::uint64_t> begun{0}, ended{0};  ///< questions of all threads
+  std::atomic<const char*> kind{""}, name{""};    ///< of the policy asked last
+  std::atomic<bool> hangs{false};                 ///< the last question isn't answered
+  std::uint64_t fatal = 0;                        ///< the question that isn't asked, counted from 1; 0: none
+  std::string why;                                ///< the sentence that is the reason
+};
+inline PolicyWatch policy_watch;
+
 /// Calls a policy of a kind such as `placement`. An exception of the policy becomes a PolicyError, unless it is an
 /// InputError.
 template <class Policy, class Call>
 decltype(auto) ask_policy(std::string_view kind, const std::string& name, Policy& policy, Call&& call) {
   struct Asking {
     AskedPolicy before = asked_policy;
-    ~Asking() { asked_policy = before; }
+    ~Asking() {
+      asked_policy = before;
+      if (policy_watch.is_on) ++policy_watch.ended;
+    }
   };
   const Asking asking;
   asked_policy = {kind, name.c_str()};
+  if (policy_watch.is_on) {
+    policy_watch.kind = kind.data();
+    policy_watch.name = name.c_str();
+    if (++policy_watch.begun == policy_watch.fatal) throw PolicyError{policy_watch.why};
+  }
   try {
     return call(policy);
   } catch (const InputError&) {
