@@ -273,8 +273,10 @@ void ServingReplica::drop_step(Time now) {
     end_ = end_of(done);
     std::vector<ServedSequence> none;  // an answer ends with the last step of a leap only
     finish(none);
-    std::int64_t held = blocks_held();  // by the step that is dropped
-    for (const ServedSequence& sequence : running_) held += blocks_of(sequence.computed + 1) - sequence.blocks;
+    std::int64_t held = blocks_held();
+    if (last_end_ < now) {  // the step that is dropped has begun
+      for (const ServedSequence& sequence : running_) held += blocks_of(sequence.computed + 1) - sequence.blocks;
+    }
     totals_.most_blocks = std::max(totals_.most_blocks, held);
   }
   steps_ = 0;

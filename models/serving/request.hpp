@@ -45,6 +45,7 @@ struct RequestRecord {
   [[nodiscard]] Time to_first() const { return first - arrival; }
   /// End to end.
   [[nodiscard]] Time to_end() const { return end - arrival; }
+  bool operator==(const RequestRecord&) const = default;
 };
 
 }  // namespace contend

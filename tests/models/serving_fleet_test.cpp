@@ -82,7 +82,7 @@ Served check_served(const FleetSpec& spec, const std::vector<Asked>& asked, cons
   return leaping;
 }
 
-Instants in_ms(std::vector<double> ms) {
+Instants in_ms(const std::vector<double>& ms) {
   Instants ns;
   for (const double t : ms) ns.push_back(std::llround(t * 1e6));
   return ns;
@@ -213,6 +213,9 @@ TEST_CASE("serving: a step law in picoseconds leaps exactly") {
   const std::int64_t first = kWeights + 100 * kCache, rest = 999 * kWeights + kCache * (999 * 100 + 999 * 1000 / 2);
   const auto up = [](std::int64_t ps) { return (ps + 999) / 1000; };
   check_served(spec, {{0, 100, 1000}}, {up(first)}, {up(first + rest)});
+  // A step that begins later doesn't begin at the exact end of an earlier one.
+  check_served(spec, {{0, 100, 1}, {5 * kMs, 100, 1}}, {up(first), 5 * kMs + up(first)},
+               {up(first), 5 * kMs + up(first)});
 }
 
 TEST_CASE("serving: a fleet that is held stops at the end of a step, and loses its caches if asked") {

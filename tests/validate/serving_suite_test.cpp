@@ -22,6 +22,8 @@ TEST_CASE("serving suite: random cases are equal by leaps, step by step and by p
     const ServingAnswer plain = serve_plainly(drawn);
     CHECK(plain == serve_by_fleet(drawn, true));
     CHECK(plain == serve_by_fleet(drawn, false));
+    CHECK(leaps_are_exact(drawn, false, 1));
+    CHECK(leaps_are_exact(drawn, true, static_cast<std::uint64_t>(number)));
     // Every token that was asked for is given, and every token is computed once, but for hits, drafts and lost caches.
     std::int64_t asked = 0, needed = plain.recomputed;
     for (const auto& [arrival, prompt, answer, prefix, hits] : drawn.requests) {

@@ -5,7 +5,8 @@
 #include "validate/serving/plain_serving.hpp"
 
 #include <algorithm>
-#include <string>
+#include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -71,29 +72,85 @@ void draw_limits(CaseDraws& draws, ServingCase& drawn) {
   }
 }
 
-}  // namespace
+struct FleetOutcome {
+  std::vector<RequestRecord> records;
+  std::vector<std::pair<Time, int>> scaled;
+  ServingTotals totals;
 
-ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps) {
+  bool operator==(const FleetOutcome&) const = default;
+};
+
+/// What an owner does at random instants: it holds the fleet, waits until it stands, and lets it go on; or it loses
+/// caches.
+class RandomOwner {
+ public:
+  RandomOwner(Fleet& fleet, std::uint64_t seed) : fleet_{fleet}, stream_{seed, "validate/serving/owner"} { plan(); }
+  [[nodiscard]] Time next() const { return left_ > 0 ? at_ : Time::never(); }
+  void act(Time now) {
+    if (now == at_ && left_ > 0) {
+      --left_;
+      if (fleet_.held()) {
+        fleet_.release(stream_.uniform_integer(0, 1) == 1);
+      } else if (const std::int64_t choice = stream_.uniform_integer(0, 3); choice == 0) {
+        fleet_.lose(now, static_cast<int>(stream_.uniform_integer(0, fleet_.replicas() - 1)));
+      } else if (choice == 1) {
+        fleet_.lose(now);
+      } else {
+        fleet_.hold();
+      }
+      plan();
+    }
+    if (left_ == 0 && fleet_.held()) fleet_.release(false);
+  }
+
+ private:
+  void plan() { at_ += Time::microseconds(100 * stream_.uniform_integer(1, 50)); }
+
+  Fleet& fleet_;
+  RandomStream stream_;
+  Time at_{};
+  int left_ = 12;
+};
+
+FleetOutcome outcome_of(const ServingCase& input, bool leaps, bool interrupted, std::uint64_t seed) {
   Fleet fleet{fleet_spec(input, leaps)};
   for (const auto& [arrival, prompt, answer, prefix, hits] : input.requests) {
     fleet.submit({Time::nanoseconds(arrival), prompt, answer, prefix, hits});
   }
-  for (Time now = fleet.next(); now != Time::never(); now = fleet.next()) {
+  RandomOwner owner{fleet, seed};
+  for (;;) {
+    const Time now = interrupted ? std::min(fleet.next(), owner.next()) : fleet.next();
+    if (now == Time::never()) break;
     fleet.advance(now);
+    if (interrupted) owner.act(now);
     fleet.begin_steps();
   }
+  return {
+      {fleet.records().begin(), fleet.records().end()}, {fleet.scaled().begin(), fleet.scaled().end()}, fleet.totals()};
+}
+
+}  // namespace
+
+bool leaps_are_exact(const ServingCase& input, bool interrupted, std::uint64_t seed) {
+  const FleetOutcome leaping = outcome_of(input, true, interrupted, seed);
+  const bool all_end =
+      std::ranges::all_of(leaping.records, [](const RequestRecord& r) { return r.end != Time::never(); });
+  return all_end && leaping == outcome_of(input, false, interrupted, seed);
+}
+
+ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps) {
+  const FleetOutcome outcome = outcome_of(input, leaps, false, 0);
   ServingAnswer answer;
-  for (const RequestRecord& record : fleet.records()) {
+  for (const RequestRecord& record : outcome.records) {
     answer.first.push_back(record.first.ns());
     answer.end.push_back(record.end.ns());
     answer.evictions.push_back(record.evictions);
   }
-  for (const auto& [at, live] : fleet.scaled()) answer.scaled.emplace_back(at.ns(), live);
-  const ServingTotals totals = fleet.totals();
-  answer.steps = totals.steps;
-  answer.computed = totals.computed;
-  answer.recomputed = totals.recomputed;
-  answer.given = totals.given;
+  for (const auto& [at, live] : outcome.scaled) answer.scaled.emplace_back(at.ns(), live);
+  answer.steps = outcome.totals.steps;
+  answer.computed = outcome.totals.computed;
+  answer.recomputed = outcome.totals.recomputed;
+  answer.given = outcome.totals.given;
   return answer;
 }
 
@@ -112,11 +169,17 @@ ServingCase random_serving_case(std::uint64_t number) {
     drawn.down = static_cast<double>(draws.whole(0, 1));
     drawn.most = drawn.replicas + static_cast<int>(draws.whole(0, 3));
   }
+  // On a grid, where arrivals often fall on ends of steps.
+  const std::int64_t grid = draws.one_in(3) ? 100'000 : 1;
+  if (grid > 1) {
+    drawn.overhead = drawn.token = drawn.cache = 0;
+    drawn.weights = grid * draws.whole(1, 5);
+  }
   std::int64_t longest = 0, longest_prompt = 0, at = 0;
   const std::int64_t count = draws.whole(3, 40);
   const std::int64_t mean_gap = draws.whole(1, 2'000'000);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (!draws.one_in(4)) at += draws.whole(0, mean_gap);
+    if (!draws.one_in(4)) at += draws.whole(0, mean_gap / grid) * grid;
     const std::int64_t prompt = draws.whole(1, 30), answer = draws.one_in(5) ? 1 : draws.whole(1, 40);
     const std::int64_t hits = draws.one_in(4) ? draws.whole(0, 40) : 0;
     drawn.requests.push_back({at, prompt, answer, draws.whole(0, 5), hits});

@@ -40,6 +40,9 @@ struct ServingAnswer {
 [[nodiscard]] ServingAnswer serve_plainly(const ServingCase& input);
 /// The answer of models/serving, with leaps or step by step.
 [[nodiscard]] ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps);
+/// Whether leaps and single steps give equal records and counters, all of them. With `interrupted` the fleet is held at
+/// random instants, sometimes loses its caches, and a replica fails.
+[[nodiscard]] bool leaps_are_exact(const ServingCase& input, bool interrupted, std::uint64_t seed);
 /// A small case drawn at random: evictions, chunks, batches, budgets, replicas, prefixes, drafts, scaling, prefill
 /// apart.
 [[nodiscard]] ServingCase random_serving_case(std::uint64_t number);

@@ -126,16 +126,23 @@ CheckedTable serving_random() {
   constexpr int kCases = 200;
   CheckedTable table;
   table.title = "random cases by leaps, step by step, and by plain loops";
-  int equal = 0;
+  int equal = 0, exact = 0, interrupted = 0;
   std::int64_t evictions = 0, steps = 0;
   for (int number = 0; number < kCases; ++number) {
     const ServingCase drawn = random_serving_case(static_cast<std::uint64_t>(number));
     const ServingAnswer plain = serve_plainly(drawn);
+    const auto seed = static_cast<std::uint64_t>(number);
     if (plain == serve_by_fleet(drawn, true) && plain == serve_by_fleet(drawn, false)) ++equal;
+    if (leaps_are_exact(drawn, false, seed)) ++exact;
+    if (leaps_are_exact(drawn, true, seed)) ++interrupted;
     for (const std::int64_t count : plain.evictions) evictions += count;
     steps += plain.steps;
   }
   table.checks.push_back({"cases with every instant and counter equal", kCases, static_cast<double>(equal), 0, {}});
+  table.checks.push_back(
+      {"cases with all records and counters equal by leaps and by steps", kCases, static_cast<double>(exact), 0, {}});
+  table.checks.push_back(
+      {"the cases, held and with lost caches at random instants", kCases, static_cast<double>(interrupted), 0, {}});
   table.notes.push_back(fmt::format("{} steps, {} evictions", steps, evictions));
   return table;
 }

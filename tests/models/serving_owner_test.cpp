@@ -1,0 +1,163 @@
+// What owners of a fleet do: they send caches themselves, scale, lose replicas; and speculation by an acceptance rate.
+
+#include "models/serving/fleet.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+/// Steps of 1 ms, without limits.
+FleetSpec owned_spec() {
+  FleetSpec spec;
+  spec.kinds.emplace_back();
+  spec.kinds[0].law.weights = 1'000'000'000;
+  spec.kinds[0].tokens = ReplicaSpec::kUnlimited;
+  return spec;
+}
+
+void serve_owned(Fleet& fleet, Time end = Time::never()) {
+  for (Time now = fleet.next(); now < end; now = fleet.next()) {
+    fleet.advance(now);
+    fleet.begin_steps();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("serving owners: they may send caches themselves") {
+  FleetSpec spec = owned_spec();
+  spec.decode.replicas = 1;
+  spec.decode.owner_sends = true;
+  Fleet fleet{spec};
+  fleet.submit({Time{}, 400, 3});
+  serve_owned(fleet, Time::milliseconds(1));
+  fleet.advance(Time::milliseconds(1));
+  REQUIRE(fleet.departures().size() == 1);
+  CHECK(fleet.departures()[0].request == 0);
+  CHECK(fleet.departures()[0].tokens == 400);
+  CHECK(fleet.departures()[0].from == 0);
+  fleet.begin_steps();
+  CHECK(fleet.next() == Time::never());  // the owner has the cache
+  CHECK(fleet.outstanding() == 1);
+  fleet.advance(Time::milliseconds(9));
+  fleet.delivered(0);
+  fleet.begin_steps();
+  serve_owned(fleet);
+  // Two more tokens, in steps of 1 ms.
+  CHECK(fleet.record(0).end == Time::milliseconds(11));
+  CHECK(fleet.record(0).replica == 1);
+  CHECK(fleet.totals().recomputed == 0);
+}
+
+TEST_CASE("serving owners: a cache on its way is lost with the replica that sends it") {
+  FleetSpec spec = owned_spec();
+  spec.decode.replicas = 1;
+  spec.decode.latency = Time::milliseconds(10);
+  Fleet fleet{spec};
+  fleet.submit({Time{}, 400, 3});
+  serve_owned(fleet, Time::milliseconds(5));
+  fleet.advance(Time::milliseconds(5));
+  fleet.lose(Time::milliseconds(5), 0);
+  fleet.begin_steps();
+  serve_owned(fleet);
+  // Computed again from 5 to 6 ms, which gives the second token; sent until 16 ms; the third at 17 ms.
+  CHECK(fleet.record(0).first == Time::milliseconds(1));
+  CHECK(fleet.record(0).end == Time::milliseconds(17));
+  CHECK(fleet.totals().recomputed == 400);
+  CHECK(fleet.totals().given == 3);
+}
+
+TEST_CASE("serving owners: replicas that take no more requests end what they have") {
+  FleetSpec spec = owned_spec();
+  spec.replicas = 2;
+  spec.routing = RequestRouting::round_robin;
+  Fleet fleet{spec};
+  for (int i = 0; i < 2; ++i) fleet.submit({Time{}, 1, 5});
+  for (int i = 0; i < 2; ++i) fleet.submit({Time::milliseconds(2), 1, 1});
+  serve_owned(fleet, Time::milliseconds(1));
+  fleet.set_live(1);
+  serve_owned(fleet, Time::milliseconds(2));
+  serve_owned(fleet);
+  CHECK(fleet.record(1).replica == 1);
+  CHECK(fleet.record(1).end == Time::milliseconds(5));
+  CHECK(fleet.record(2).replica == 0);
+  CHECK(fleet.record(3).replica == 0);
+  CHECK(fleet.replicas() == 2);
+  CHECK_THROWS_AS(fleet.set_live(0), InputError);
+}
+
+TEST_CASE("serving owners: replicas of unlike speed") {
+  // The second takes 4 ms a step; least outstanding sends it one of three.
+  FleetSpec spec = owned_spec();
+  spec.kinds.push_back(spec.kinds[0]);
+  spec.kinds[1].law.weights *= 4;
+  spec.replicas = 2;
+  Fleet fleet{spec};
+  for (const int ms : {0, 0, 2}) fleet.submit({Time::milliseconds(ms), 1, 2});
+  serve_owned(fleet);
+  CHECK(fleet.record(0).end == Time::milliseconds(2));
+  CHECK(fleet.record(1).end == Time::milliseconds(8));
+  CHECK(fleet.record(2).end == Time::milliseconds(4));
+}
+
+TEST_CASE("serving owners: the record says what a request waited for") {
+  FleetSpec spec = owned_spec();
+  spec.kinds[0].blocks = 10;
+  Fleet fleet{spec};
+  // The first holds 6 blocks and more; 5 are not free for the second before 3 ms. The third comes in the last step.
+  fleet.submit({Time{}, 6, 3});
+  fleet.submit({Time::microseconds(500), 5, 1});
+  fleet.submit({Time::microseconds(2500), 1, 1});
+  serve_owned(fleet);
+  CHECK(fleet.record(0).waited == AdmissionLimit::none);
+  CHECK(fleet.record(1).waited == AdmissionLimit::memory);
+  CHECK(fleet.record(1).admitted == Time::milliseconds(3));
+  CHECK(fleet.record(2).waited == AdmissionLimit::none);
+  spec.kinds[0].batch = 1;
+  Fleet narrow{spec};
+  for (int i = 0; i < 2; ++i) narrow.submit({Time{}, 1, 2});
+  serve_owned(narrow);
+  CHECK(narrow.record(1).waited == AdmissionLimit::batch);
+}
+
+TEST_CASE("serving owners: drafts that are accepted with a probability give the tokens of its sum") {
+  FleetSpec spec = owned_spec();
+  spec.speculation.drafts = 3;
+  spec.speculation.acceptance = 0.8;
+  spec.kinds[0].batch = 1;
+  Fleet fleet{spec};
+  fleet.submit({Time{}, 1, 60'000});
+  serve_owned(fleet);
+  // 1 + 0.8 + 0.64 + 0.512 tokens a step.
+  CHECK(59'999.0 / static_cast<double>(fleet.totals().steps - 1) == near(2.952, 0.01));
+}
+
+TEST_CASE("serving owners: a specification that allows no step is refused") {
+  const auto refused = [](auto change) {
+    FleetSpec spec = owned_spec();
+    change(spec);
+    CHECK_THROWS_AS(Fleet{spec}, InputError);
+  };
+  refused([](FleetSpec& spec) { spec.replicas = 0; });
+  refused([](FleetSpec& spec) { spec.kinds.clear(); });
+  refused([](FleetSpec& spec) { spec.kinds[0].law.weights = 0; });
+  refused([](FleetSpec& spec) { spec.kinds[0].law.cache = -1; });
+  refused([](FleetSpec& spec) { spec.kinds[0].blocks = 0; });
+  refused([](FleetSpec& spec) { spec.kinds[0].batch = 0; });
+  refused([](FleetSpec& spec) { spec.speculation.acceptance = 1.5; });
+  refused([](FleetSpec& spec) { spec.scaling = {Time::seconds(1), 2, 1, Time{}, 2, 4}; });
+  refused([](FleetSpec& spec) { spec.scaling = {Time::seconds(1), 1, 2, Time{}, 1, 4}; });
+  Fleet fleet{owned_spec()};
+  CHECK_THROWS_AS(fleet.submit({Time{}, 0, 1}), InputError);
+  CHECK_THROWS_AS(fleet.submit({Time{}, 1, 0}), InputError);
+  fleet.advance(Time{});
+  fleet.submit({Time::seconds(1), 1, 1});
+  serve_owned(fleet);
+  CHECK_THROWS_AS(fleet.submit({Time{}, 1, 1}), InputError);
+}
