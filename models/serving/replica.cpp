@@ -38,6 +38,7 @@ ServingTotals& ServingTotals::operator+=(const ServingTotals& other) {
   busy_ns += other.busy_ns;
   batch_ns += other.batch_ns;
   cached_tokens += other.cached_tokens;
+  gaps += other.gaps;
   return *this;
 }
 
@@ -211,8 +212,8 @@ void ServingReplica::end_steps() {
   carry_ = picoseconds(steps_) - Int128{ns} * kPicoseconds;
 }
 
-/// The sequence has been through the step, or through all equal steps.
-void ServingReplica::compute(ServedSequence& sequence) {
+/// The sequence has been through the step, or through all equal steps. Returns how many tokens it got.
+std::int64_t ServingReplica::compute(ServedSequence& sequence) {
   std::int64_t given = 0;
   if (steps_ > 1) {
     given = steps_;
@@ -233,17 +234,27 @@ void ServingReplica::compute(ServedSequence& sequence) {
   }
   sequence.given += given;
   totals_.given += given;
+  return given;
 }
 
 void ServingReplica::finish(std::vector<ServedSequence>& gone) {
-  end_steps();
+  const Time first_end = end_of(1);
   std::size_t kept = 0;
-  std::int64_t freed = 0;
+  std::int64_t freed = 0, waited_one_step = 0;
+  end_steps();
   for (std::size_t i = 0; i < running_.size(); ++i) {
     ServedSequence& sequence = running_[i];
     const bool had_none = sequence.given == 0;
-    if (sequence.step > 0) compute(sequence);
-    if (had_none && sequence.given > 0) (*records_)[sequence.request].first = end_;
+    if (sequence.step > 0 && compute(sequence) > 0) {
+      if (had_none) {
+        (*records_)[sequence.request].first = end_;
+      } else if (sequence.token == begin_) {
+        ++waited_one_step;
+      } else {
+        totals_.gaps.add(Int128{(first_end - sequence.token).ns()} * kPicoseconds, 1);
+      }
+      sequence.token = end_;
+    }
     const bool ended = sequence.given == sequence.answer;
     if (ended) {
       (*records_)[sequence.request].end = end_;
@@ -257,6 +268,8 @@ void ServingReplica::finish(std::vector<ServedSequence>& gone) {
       ++kept;
     }
   }
+  totals_.gaps.add(first_ps_, waited_one_step);
+  totals_.gaps.add_series(first_ps_ + growth_ps_, growth_ps_, steps_ - 1, work_sequences_);
   running_.resize(kept);
   totals_.most_blocks = std::max(totals_.most_blocks, blocks_held());
   free_ += freed;

@@ -4,6 +4,7 @@
 
 #include "models/serving/request.hpp"
 #include "models/serving/step_law.hpp"
+#include "models/serving/token_gaps.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -48,6 +49,7 @@ struct ServedSequence {
   std::int64_t step = 0;      ///< tokens that the current step computes
   std::uint32_t decodes = 0;  ///< its decode steps so far
   Time queued{};              ///< when it came to the replica
+  Time token{};               ///< when it got its last token
 
   [[nodiscard]] std::int64_t known() const { return prompt + given; }
   [[nodiscard]] bool decoding() const { return given > 0 && computed + 1 == known(); }
@@ -64,7 +66,8 @@ struct ServingTotals {
   std::int64_t most_blocks = 0;  ///< of one replica at once
   Int128 busy_ns = 0;            ///< time in steps
   Int128 batch_ns = 0;           ///< the integral over time of the sequences that run, in steps
-  Int128 cached_tokens = 0;      ///< sum over steps of the tokens in the caches of their sequences when they end
+  TokenGaps gaps{};
+  Int128 cached_tokens = 0;  ///< sum over steps of the tokens in the caches of their sequences when they end
 
   ServingTotals& operator+=(const ServingTotals& other);
   bool operator==(const ServingTotals&) const = default;
@@ -116,7 +119,7 @@ class ServingReplica {
   [[nodiscard]] Int128 picoseconds(std::int64_t steps) const;
   [[nodiscard]] Time end_of(std::int64_t steps) const;
   void end_steps();
-  void compute(ServedSequence& sequence);
+  [[nodiscard]] std::int64_t compute(ServedSequence& sequence);
   void drop_step(Time now);
 
   const ReplicaSpec* spec_;

@@ -151,6 +151,7 @@ ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps) {
   answer.computed = outcome.totals.computed;
   answer.recomputed = outcome.totals.recomputed;
   answer.given = outcome.totals.given;
+  answer.gaps = outcome.totals.gaps;
   return answer;
 }
 

@@ -12,6 +12,7 @@ constexpr std::int64_t kNever = INT64_MAX;
 struct PlainRequest {
   std::int64_t given = 0, cached = 0, held = 0, now = 0;  // now: tokens of the current step
   std::size_t turn = 0;                                   // of its drafts
+  std::int64_t token = 0;                                 // when it got its last one
 };
 
 struct PlainReplica {
@@ -103,6 +104,8 @@ class PlainSimulator {
         if (request.cached == known(i)) given = 1;
       }
       if (given > 0 && request.given == 0) answer_.first[i] = now;
+      if (given > 0 && request.given > 0) answer_.gaps.add(Int128{1000} * (now - request.token), 1);
+      if (given > 0) request.token = now;
       request.given += given;
       answer_.given += given;
       if (request.given == in_.requests[i][2]) {

@@ -1,6 +1,9 @@
 #pragma once
 // A second simulator of serving, of plain loops: every step is executed, every instant looks at everything. It was
-// written from the rules of docs/models/serving.md and shares no code with models/serving, which it checks.
+// written from the rules of docs/models/serving.md and shares no code with models/serving, which it checks, but for the
+// classes of a histogram.
+
+#include "models/serving/token_gaps.hpp"
 
 #include <array>
 #include <cstdint>
@@ -33,6 +36,7 @@ struct ServingAnswer {
   std::vector<std::int64_t> first{}, end{}, evictions{};
   std::vector<std::pair<std::int64_t, int>> scaled{};
   std::int64_t steps = 0, computed = 0, recomputed = 0, given = 0;
+  TokenGaps gaps{};
 
   bool operator==(const ServingAnswer&) const = default;
 };
