@@ -349,6 +349,12 @@ void Fleet::lose(Time now, int replica) {
   link_free_[static_cast<std::size_t>(index)] = now;
 }
 
+Time Fleet::busy(int replica, Time now) const {
+  const ServingReplica& its = part(replica);
+  const Time ended = Time::nanoseconds(static_cast<std::int64_t>(its.totals().busy_ns));
+  return its.in_step() ? ended + (now - its.step_begin()) : ended;
+}
+
 ServingTotals Fleet::totals() const {
   ServingTotals sum;
   for (const ServingReplica& replica : replicas_) sum += replica.totals();

@@ -127,6 +127,9 @@ class Fleet {
   /// Of one replica, and of all, up to the ends of their steps.
   [[nodiscard]] const ServingTotals& totals(int replica) const { return part(replica).totals(); }
   [[nodiscard]] ServingTotals totals() const;
+  /// For how long a replica has been in steps until `now`, the instant of the last advance() or later: those that have
+  /// ended, and the step or leap in which it is.
+  [[nodiscard]] Time busy(int replica, Time now) const;
   /// When the number of replicas that take requests changed by the scaling rule, and to which number.
   [[nodiscard]] std::span<const std::pair<Time, int>> scaled() const { return scaled_; }
 

@@ -87,6 +87,8 @@ class ServingReplica {
   /// Begins a step, or a leap over several equal ones. Returns false if no sequence can compute a token.
   bool begin(Time now);
   [[nodiscard]] bool in_step() const { return steps_ > 0; }
+  /// When the step began, or the first step of the leap.
+  [[nodiscard]] Time step_begin() const { return begin_; }
   /// When the step ends, or the last step of the leap.
   [[nodiscard]] Time step_end() const { return end_; }
   /// Ends a leap at the end of the step in which `now` falls, and at `now` if a step ends there.
