@@ -277,6 +277,14 @@ void Admission::on_job_end(JobId job) {
   if (comes_back) retry(job, unsaved);
 }
 
+void Admission::on_answered(JobId job) {
+  in_vain_ = struck_in_vain_ = 0;
+  state_.run(job).finish = state_.clock;
+  end(job, JobState::finished);
+  allocation_.release(job);
+  tell_left(job);
+}
+
 void Admission::retry(JobId job, Time unsaved) {
   JobRun& run = state_.run(job);
   const SchedulingRules& rules = state_.options.rules;

@@ -41,6 +41,8 @@ class Admission : private SchedulingActions {
   [[nodiscard]] bool has_followers(JobId job) const { return !followers_.empty() && !followers_[job.index()].empty(); }
   /// Ends a graph job that has run its last iteration.
   void on_finished(JobId job);
+  /// Ends a job whose service is done.
+  void on_answered(JobId job);
   /// Ends the current attempt of a timed job that has run its time.
   void on_job_end(JobId job);
   /// Queues a job again for its next attempt.

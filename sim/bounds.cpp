@@ -190,7 +190,9 @@ void add_lower_bounds(const ClusterSpec& cluster, const Workload& workload, cons
     if (!job.measured || job.state != JobState::finished) continue;
     const JobSpec& spec = workload.jobs[job.id.index()];
     LeastWork least{job.submit, {}, {}};
-    if (spec.duration)
+    if (spec.service >= 0)
+      least.time = *spec.duration;  // its requests come until then, whenever it starts
+    else if (spec.duration)
       least = of_timed(workload, spec, rules);
     else if (spec.sizes < 0)
       least = computing.of(spec);

@@ -44,6 +44,18 @@ void check_types(const ClusterSpec& spec) {
     throw InputError{"the types of servers must have all servers of the cluster, and its most GPUs of a server"};
 }
 
+/// Complains of a job with a service that can't have one.
+template <class Complain>
+void check_service(const JobSpec& job, const Workload& workload, const Complain& complain) {
+  if (job.service < 0) return;
+  if (job.service >= std::ssize(workload.services)) complain("it has no service");
+  if (!job.duration || *job.duration <= Time{}) complain("a job with a service has a duration > 0");
+  if (!job.attempts.empty() || job.outcome != JobOutcome::completed)
+    complain("its requests say when it ends, so it has neither attempts nor another outcome");
+  if (job.gpu_share > 0 && job.gpu_share < kWholeGpu) complain("a service has its GPUs whole");
+  if (job.sizes >= 0 || job.regimes >= 0) complain("a service has neither other sizes nor regimes");
+}
+
 void check_job(const JobSpec& job, const Workload& workload) {
   const auto complain = [&](std::string_view reason) {
     throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
@@ -54,6 +66,7 @@ void check_job(const JobSpec& job, const Workload& workload) {
   if (job.gpus < 1) complain("it needs at least one GPU");
   if (job.gpu_share < 0 || job.gpu_share > kWholeGpu) complain("its share of a GPU is not within 0..1000 thousandths");
   if (job.milli_cpus < 0 || job.host_memory < Bytes{}) complain("its demand for CPUs or memory is negative");
+  check_service(job, workload, complain);
   if (job.duration) {
     const auto is_negative = [](Time time) { return time < Time{}; };
     if (is_negative(*job.duration) || std::any_of(job.attempts.begin(), job.attempts.end(), is_negative)) {

@@ -62,8 +62,7 @@ struct alignas(kCacheLine) JobRun {
   bool was_planned = false;   ///< that interruption was no failure
   bool saved_itself = false;  ///< before that it saved what it had done (Mitigation::restart), and pays for that, too
   bool resubmits = false;     ///< its next retry counts as a submission (RetryRule::at_end)
-  /// The steps of Mitigation that it has taken in its present run.
-  bool balances = false, reroutes = false;
+  bool balances = false, reroutes = false;  ///< steps of Mitigation that it has taken in its present run
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;                        ///< null for a timed job
   std::unique_ptr<JobExecution, ReturnToPool> live;  ///< of a graph job, while it runs
@@ -79,7 +78,6 @@ struct alignas(kCacheLine) JobRun {
   PolicyKey key_reach = 0;  ///< by how much the key falls in as many iterations as may be in flight
   Time since;               ///< start of the present run or wait
   Time finish = Time::never();
-
   JobBody* body = nullptr;   ///< what it does with its GPUs (sim/job_body.hpp)
   int width = 1;             ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
@@ -112,6 +110,7 @@ struct alignas(kCacheLine) JobRun {
   std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   std::unique_ptr<const std::vector<PacedWork>> parts{};  ///< of a job with regimes: at its last start
   std::unique_ptr<SharedClock> shared{};                  ///< of a timed job that has shared a GPU in its present run
+  std::unique_ptr<ServiceRun> serving{};                  ///< of a job with JobSpec::service, once it has started
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
@@ -194,6 +193,7 @@ struct CalendarEvent {
     retry,
     pass,
     wake,
+    service,
     outage,
     job_failure,
     stall,

@@ -92,6 +92,7 @@ void add_finish_time_fairness(const ClusterSpec& cluster, const Workload& worklo
   const JobsPresent present{result.jobs, result.end};
   for (JobResult& job : result.jobs) {
     const JobSpec& spec = workload.jobs[job.id.index()];
+    if (spec.service >= 0) continue;  // more GPUs of its own bring its last request no sooner
     const double own_s = own_time(spec, job);
     if (job.state != JobState::finished || job.finish == job.submit || own_s <= 0) continue;
     const double n = present.mean(job.submit, job.finish);

@@ -204,6 +204,15 @@ GpuTime GraphBody::undone(const JobRun& run) const {
   return state_.undone(run, state_.durable(run).iteration);
 }
 
+/// Whatever became of them: its part of GpuTotals::busy.
+std::optional<GpuTime> GraphBody::executed(const JobRun& run) const {
+  const JobTotals& totals = run.totals;
+  const GpuTime ended = totals.compute + totals.slowed + totals.lost - totals.skipped;
+  if (!run.live) return ended;
+  const GpuTime now = state_.undone(run, run.completed) - run.plan->compute_left(run.completed, run.iterations);
+  return ended + run.remaining_service + now;  // with the promised service, and the service that runs
+}
+
 void GraphBody::add_present(const JobRun& run, JobTotals& totals) const {
   const JobExecution& live = *run.live;
   const Time stood = state_.clock - live.standing_since;

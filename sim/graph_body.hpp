@@ -24,6 +24,8 @@ class GraphBody final : public JobBody {
   bool settle(JobId /*job*/, Time /*held*/) override { return false; }
   [[nodiscard]] GpuTime undone(const JobRun& run) const override;
   [[nodiscard]] GpuTime uncounted(const JobRun& /*run*/) const override { return {}; }
+  [[nodiscard]] std::optional<GpuTime> executed(const JobRun& run) const override;
+  [[nodiscard]] Time busy_now(const JobRun& /*run*/, GpuId /*gpu*/, Time /*now*/) const override { return {}; }
   void add_present(const JobRun& run, JobTotals& totals) const override;
   [[nodiscard]] std::int64_t iterations_done(const JobRun& run, std::int64_t completed,
                                              std::int64_t all) const override;

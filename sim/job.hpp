@@ -4,6 +4,7 @@
 #include "sim/graph.hpp"
 #include "sim/ids.hpp"
 #include "sim/rank_layout.hpp"
+#include "sim/service.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -61,7 +62,9 @@ struct JobSpec {
   std::int32_t place = -1;      ///< index into Workload::places; -1: where the placement policy puts it
   std::int32_t pace = -1;       ///< index into Workload::paces; -1: as fast on every type of server
   std::int32_t sizes = -1;      ///< index into Workload::sizes; -1: it always has `gpus` GPUs
-  std::int32_t regimes = -1;    ///< index into Workload::regimes; -1: one batch from start to end
+  /// Index into Workload::services; -1: none. A job with a service has a duration, too: for how long requests come.
+  std::int32_t service = -1;
+  std::int32_t regimes = -1;  ///< index into Workload::regimes; -1: one batch from start to end
   /// By which it should end, > submit; it moves with the submission of a job that comes after others. It has no effect
   /// on the engine.
   std::optional<Time> deadline{};
@@ -162,6 +165,7 @@ struct Workload {
   std::vector<std::vector<JobPace>> paces;          ///< each with one for each of ClusterSpec::types
   std::vector<std::vector<JobSize>> sizes{};        ///< each by rising number of GPUs; one of them is JobSpec::gpus
   std::vector<std::vector<BatchRegime>> regimes{};  ///< each in order of time
+  std::vector<ServiceMaker> services{};             ///< of jobs that answer requests
 };
 
 /// Given the jobs after which each job comes, those that come after themselves, over others or not, and those after

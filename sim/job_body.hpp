@@ -10,6 +10,7 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace contend {
@@ -48,6 +49,12 @@ class JobBody {
   [[nodiscard]] virtual GpuTime undone(const JobRun& run) const = 0;
   /// The work that a running job has done and JobRun::remaining_service still holds.
   [[nodiscard]] virtual GpuTime uncounted(const JobRun& run) const = 0;
+  /// For how long its tasks have run in all on its GPUs, summed over them; nothing if they work all the time that it
+  /// holds them.
+  [[nodiscard]] virtual std::optional<GpuTime> executed(const JobRun& run) const = 0;
+  /// For how long a running job, of those in GpuState::timed, has worked on a GPU until `now` that GpuTotals::busy and
+  /// GpuState::whole_since don't count yet.
+  [[nodiscard]] virtual Time busy_now(const JobRun& run, GpuId gpu, Time now) const = 0;
   /// Adds to the totals what a running job has done since they were counted, without its time on GPUs.
   virtual void add_present(const JobRun& run, JobTotals& totals) const = 0;
   /// The iterations that a result shows as done, of `all` iterations of the job. `completed` are JobRun::completed,

@@ -4,6 +4,7 @@
 #include "sim/folding_counts.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
+#include "sim/service_figures.hpp"
 #include "sim/sharing.hpp"
 #include "sim/totals.hpp"
 #include "sim/units.hpp"
@@ -69,6 +70,7 @@ struct JobResult : JobTotals {
   /// Finish-time fairness (Mahajan et al., NSDI 2020, section 3): completion time over the time that the job would take
   /// alone on a 1/n share of the cluster (sim/fairness.hpp). Of finished jobs.
   std::optional<double> rho;
+  std::optional<ServiceFigures> answers;    ///< of a job with a service that has started
   std::optional<IterationTraffic> traffic;  ///< of a job with an iteration graph that has started
   IterationNotes notes;                     ///< of its graph
   std::optional<FoldingCounts> folding;     ///< of a job with an iteration graph that has started
@@ -116,6 +118,11 @@ struct TypeResult {
   double price = 0;                    ///< of a GPU for an hour; 0 if it is not known
   double utilisation = 0;              ///< busy time over GPUs x time from 0 to the end of the run, 0..1
   std::optional<Consumption> drawn{};  ///< by all its GPUs from 0 to the end of the run
+};
+
+/// What the service of one job has done.
+struct ServiceResult : ServiceReport {
+  JobId job;
 };
 
 /// The states of the GPUs of one type in one hour of the run, and their consumption.
@@ -195,7 +202,8 @@ struct RunResult {
   std::vector<GpuResult> gpus;
   std::vector<TypeResult> types;  ///< empty without types of servers
   std::vector<LinkResult> links;
-  std::vector<SharedTime> sharing;  ///< by job, then by falling time; empty if no jobs with a duration shared GPUs
+  std::vector<SharedTime> sharing;      ///< by job, then by falling time; empty if no jobs with a duration shared GPUs
+  std::vector<ServiceResult> services;  ///< by job: of those with a service that have started
   NetworkReport fabric;
   std::vector<HeldSpan> uses;        ///< by job, then in order of time, if SimulationOptions::keeps_uses
   std::vector<MeteredHour> hours;    ///< by hour, then type; empty if the power of GPUs isn't known
@@ -262,7 +270,8 @@ struct Summary {
   /// Share of the submitted jobs with a deadline that finished by then, without those that were killed at their limits
   /// or whose last attempt failed; NaN if no job has a deadline.
   double deadlines_met = 0;
-  double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
+  double cost = 0;         ///< sum of JobResult::cost; NaN if no price is known
+  ServiceFigures answers;  ///< over the requests of the services of all measured jobs
   LowerBounds bounds;
   double avg_jct_by_bound = 0, makespan_by_bound = 0;  ///< the figures by their bounds; NaN without a bound above 0
   /// The consumption of the jobs, and of all GPUs from 0 to the end of the run, idle ones too. NaN if it isn't known.

@@ -56,7 +56,8 @@ WorkDone EngineState::work_done(const JobRun& run) const {
 SteadySpeed EngineState::steady_speed(JobId job) const {
   const JobRun& run = jobs[job.index()];
   const bool is_alone = !options.sharing.any() && !options.failures.redundancy.any();
-  if (run.state != JobState::running || run.body->has_iterations() || run.elastic() || run.parts) return {};
+  if (run.state != JobState::running || run.body->has_iterations() || run.elastic() || run.parts || run.serving)
+    return {};
   if (!is_alone || run.saving) return {};
   const PreemptionCosts& costs = costs_of(run);
   const WorkStretch stretch = stretch_at(run.segment(costs), costs, clock - run.since);

@@ -89,7 +89,8 @@ WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs,
 }  // namespace
 
 std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job) {
-  if (!rules.kill_at_limit || !job.limit || job.duration) return "";
+  if (!rules.kill_at_limit || !job.limit || (job.duration && job.service < 0)) return "";
+  if (job.service >= 0) return "it has a time limit, but only its requests end a job with a service";
   return "it has a time limit and iterations, but only jobs with a duration can be killed at their time limit";
 }
 

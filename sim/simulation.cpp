@@ -176,6 +176,8 @@ class Simulation::Engine {
         return admission_.on_pass();
       case CalendarEvent::Kind::wake:
         return bodies_.graph.wake(event.job);
+      case CalendarEvent::Kind::service:
+        return bodies_.service.act(event.job);
       case CalendarEvent::Kind::outage:
         return outages_.on_outage();
       case CalendarEvent::Kind::job_failure:
@@ -221,6 +223,7 @@ class Simulation::Engine {
   [[nodiscard]] JobResult result_of(JobId job) const;
   /// Adds the results of GPUs and of servers' interfaces.
   void add_hardware(RunResult& result) const;
+  void add_services(RunResult& result) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   double kept_gpu_s(const JobRun& run, const JobResult& job) const;
@@ -233,7 +236,7 @@ class Simulation::Engine {
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); },
                      [this](JobId job) { saver_.begin(job); }};
   Saver saver_{state_, executor_};
-  JobBodies bodies_{state_, executor_, courier_, saver_};
+  JobBodies bodies_{state_, executor_, courier_, saver_, [this](JobId job) { admission_.on_answered(job); }};
   Admission admission_{state_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
@@ -285,8 +288,7 @@ GpuTotals Simulation::Engine::totals_of(GpuId id, Time now) const {
   GpuTotals totals = state_.is_covered(id) ? *state_.covered[id.index()] : state_.totals_of(id, now);
   for (const JobId job : state_.gpu[id.index()].timed) {
     const JobRun& run = state_.jobs[job.index()];
-    const std::int32_t share = RankDemand{*run.spec}.share;
-    if (share < kWholeGpu) totals.busy += reserved_part(now - run.since, share);
+    totals.busy += run.body->busy_now(run, id, now);
   }
   return totals;
 }
@@ -396,10 +398,20 @@ void Simulation::Engine::add_hardware(RunResult& result) const {
   }
 }
 
+void Simulation::Engine::add_services(RunResult& result) const {
+  for (JobResult& job : result.jobs) {
+    const JobRun& run = state_.jobs[job.id.index()];
+    if (!run.serving) continue;
+    const ServiceReport* const report = &result.services.emplace_back(run.serving->its->report(state_.clock), job.id);
+    job.answers = figures_of({&report, 1}, state_.clock);
+  }
+}
+
 RunResult Simulation::Engine::collect() const {
   RunResult result;
   result.jobs.reserve(state_.jobs.size());
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) result.jobs.push_back(result_of(JobId{j}));
+  add_services(result);
   for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
   add_hardware(result);
   state_.network->report(state_.clock, result.fabric);
@@ -507,6 +519,14 @@ std::uint64_t digest_of(const RunResult& result) {
   for (const SharedTime& each : result.sharing) {
     for (const JobId other : each.beside) add(other.value());
     for (const Time time : {each.time, each.lost}) add(time.ns());
+  }
+  for (const ServiceResult& service : result.services) {
+    for (const std::int64_t count : {service.tokens, service.recomputed, service.busy.ns()}) add(count);
+    for (const RequestResult& each : service.requests) {
+      for (const Time time : {each.arrival, each.first, each.end}) add(time.ns());
+      for (const std::int64_t count : {each.prompt, each.answer}) add(count);
+      for (const std::int32_t number : {each.evictions, each.replica}) add(number);
+    }
   }
   for (const GpuResult& gpu : result.gpus) add_totals(digest, gpu, InDigest::times);
   for (const LinkResult& link : result.links) {

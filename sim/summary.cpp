@@ -202,6 +202,10 @@ Summary summarise(const RunResult& result) {
   }
   add_fairness(result, summary);
   add_bounds(result.bounds, summary);
+  std::vector<const ServiceReport*> services;
+  for (const ServiceResult& each : result.services)
+    if (result.jobs[each.job.index()].measured) services.push_back(&each);
+  summary.answers = figures_of(services, result.end);
   if (result.drawn) {
     summary.energy_kwh = result.drawn->energy_j / kJoulePerKwh;
     summary.carbon_g = result.drawn->carbon_g.value_or(kNaN);

@@ -109,6 +109,12 @@ GpuTime TimedBody::uncounted(const JobRun& run) const {
   return {state_.work_done(run).done, run.spec->gpus};
 }
 
+/// Of a GPU that others share with it: the part that it reserves.
+Time TimedBody::busy_now(const JobRun& run, GpuId /*gpu*/, Time now) const {
+  const std::int32_t share = RankDemand{*run.spec}.share;
+  return share < kWholeGpu ? reserved_part(now - run.since, share) : Time{};
+}
+
 void TimedBody::add_present(const JobRun& run, JobTotals& totals) const {
   const WorkDone work = state_.work_done(run);
   totals.compute += GpuTime{work.done, run.spec->gpus};

@@ -21,6 +21,8 @@ class TimedBody final : public JobBody {
   bool settle(JobId job, Time held) override;
   [[nodiscard]] GpuTime undone(const JobRun& run) const override;
   [[nodiscard]] GpuTime uncounted(const JobRun& run) const override;
+  [[nodiscard]] std::optional<GpuTime> executed(const JobRun& /*run*/) const override { return std::nullopt; }
+  [[nodiscard]] Time busy_now(const JobRun& run, GpuId gpu, Time now) const override;
   void add_present(const JobRun& run, JobTotals& totals) const override;
   [[nodiscard]] std::int64_t iterations_done(const JobRun& run, std::int64_t completed,
                                              std::int64_t all) const override;

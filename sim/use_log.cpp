@@ -13,15 +13,6 @@ bool reserves_part(std::int32_t share) {
   return share > 0 && share < kWholeGpu;
 }
 
-/// For how long tasks of a graph job have run in all, whatever became of them: its part of GpuTotals::busy.
-GpuTime executed(const EngineState& state, const JobRun& run) {
-  const JobTotals& totals = run.totals;
-  const GpuTime ended = totals.compute + totals.slowed + totals.lost - totals.skipped;
-  if (!run.live) return ended;
-  const GpuTime now = state.undone(run, run.completed) - run.plan->compute_left(run.completed, run.iterations);
-  return ended + run.remaining_service + now;  // with the promised service, and the service that runs
-}
-
 }  // namespace
 
 void UseLog::begin(std::span<const GpuId> gpus, std::int32_t share, Time now) {
@@ -68,8 +59,8 @@ void log_use(const EngineState& state, JobId job, UseLog& log) {
     if (known == types.end()) known = types.insert(known, {type, 0});
     ++known->gpus;
   }
-  const auto graph_time = run.body->has_iterations() ? std::optional{executed(state, run)} : std::nullopt;
-  log.end({job, -1, run.since, state.clock, {}, {}}, run.gpus, types, RankDemand{*run.spec}.share, graph_time);
+  log.end({job, -1, run.since, state.clock, {}, {}}, run.gpus, types, RankDemand{*run.spec}.share,
+          run.body->executed(run));
 }
 
 }  // namespace contend

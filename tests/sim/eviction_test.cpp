@@ -241,7 +241,7 @@ struct Parts {
       : courier{state},
         executor{state, courier, {}, {}},
         saver{state, executor},
-        bodies{state, executor, courier, saver} {}
+        bodies{state, executor, courier, saver, {}} {}
   Courier courier;
   Executor executor;
   Saver saver;

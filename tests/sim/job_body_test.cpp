@@ -6,6 +6,7 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,9 @@ namespace {
 
 /// Answers requests for as long as it has GPUs, and has always saved its work. Notes its steps with the GPUs that the
 /// job holds then.
-class Service final : public JobBody {
+class Helpdesk final : public JobBody {
  public:
-  explicit Service(EngineState& state) : state_{state} {}
+  explicit Helpdesk(EngineState& state) : state_{state} {}
 
   [[nodiscard]] bool has_iterations() const override { return false; }
   [[nodiscard]] bool shares_by_law() const override { return false; }
@@ -39,6 +40,8 @@ class Service final : public JobBody {
   }
   [[nodiscard]] GpuTime undone(const JobRun& /*run*/) const override { return {}; }
   [[nodiscard]] GpuTime uncounted(const JobRun& /*run*/) const override { return {}; }
+  [[nodiscard]] std::optional<GpuTime> executed(const JobRun& /*run*/) const override { return std::nullopt; }
+  [[nodiscard]] Time busy_now(const JobRun& /*run*/, GpuId /*gpu*/, Time /*now*/) const override { return {}; }
   void add_present(const JobRun& /*run*/, JobTotals& /*totals*/) const override {}
   [[nodiscard]] std::int64_t iterations_done(const JobRun& /*run*/, std::int64_t completed,
                                              std::int64_t /*all*/) const override {
@@ -66,7 +69,7 @@ TEST_CASE("the life of a job asks its body, whatever the body does") {
   workload.jobs[0].name = "A";
   EngineState state{ClusterSpec{2, 2, Bytes{100}}, std::move(workload), policies_of({}, {}),
                     std::make_unique<FixedNetwork>(1, 2, 1), SimulationOptions{}};
-  Service service{state};
+  Helpdesk service{state};
   Allocation allocation{state};
   const JobId job{0U};
   JobRun& run = state.run(job);

@@ -29,10 +29,12 @@ struct StruckCluster {
   MeasuredWindow window{};
   DecisionObserver* decisions = nullptr;
   std::vector<VirtualCluster> vcs{};
+  std::vector<ServiceMaker> services{};
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
     workload.jobs = jobs;
+    workload.services = services;
     for (const std::string& graph : graphs) workload.graphs.push_back(graph_from_text(graph));
     for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
       workload.jobs[j].name = "job" + std::to_string(j);

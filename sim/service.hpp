@@ -1,0 +1,84 @@
+#pragma once
+// Service is a port: what a job does with its GPUs that answers requests, as servers of language models do. An instance
+// belongs to one job, and lives from the first start of the job to the end of the run, so requests that arrive while
+// the job holds no GPUs wait for it.
+
+#include "sim/ids.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace contend {
+
+/// What became of a request.
+struct RequestResult {
+  Time arrival;                                     ///< from the start of the run
+  std::int64_t prompt = 1, answer = 1;              ///< tokens; the answer has the first one, which the prompt gives
+  Time first = Time::never(), end = Time::never();  ///< its first and its last token; never() if the run ended before
+  std::int32_t evictions = 0;  ///< from the memory of a replica, after which its tokens are recomputed
+  std::int32_t replica = -1;   ///< to which it was sent first; -1: it had not arrived
+
+  [[nodiscard]] bool has_begun() const { return first != Time::never(); }
+  /// Time to the first token. Only if there is one.
+  [[nodiscard]] Time ttft() const { return first - arrival; }
+  /// Mean time of each token after the first, in seconds. Only of answers of at least two tokens that have ended.
+  [[nodiscard]] double tpot_s() const { return (end - first).to_seconds() / static_cast<double>(answer - 1); }
+  [[nodiscard]] bool has_ended() const { return end != Time::never(); }
+};
+
+/// What users of a service expect of each answer; nothing of what isn't given.
+struct ServiceTargets {
+  std::optional<Time> ttft, tpot;
+};
+
+/// What a service has done.
+struct ServiceReport {
+  std::vector<RequestResult> requests;  ///< by arrival
+  ServiceTargets targets;
+  std::int64_t tokens = 0;      ///< of answers, given by now
+  std::int64_t recomputed = 0;  ///< tokens of prompts and answers that were computed again after an eviction or a loss
+  Time busy;                    ///< for which replicas were in a step, summed over replicas
+  double running_s = 0;         ///< for which requests ran, summed over requests, in seconds; over `busy`: mean batch
+  std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
+};
+
+class Service {
+ public:
+  Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  virtual ~Service() = default;
+
+  /// Its GPUs begin to answer, for the first time or again. What has arrived by now waits.
+  virtual void begin(Time now) = 0;
+  /// The next instant at which advance() is due, after begin(); never() if nothing is left to do.
+  [[nodiscard]] virtual Time next() const = 0;
+  /// Does what falls on `now`, which is next().
+  virtual void advance(Time now) = 0;
+  /// True if all requests have been answered, and no other will come.
+  [[nodiscard]] virtual bool done() const = 0;
+  /// It is not done before: a bound that holds whatever happens.
+  [[nodiscard]] virtual Time earliest_end() const = 0;
+  /// It loses its GPUs now, and with them all that is in their memory. True if it has given a token since begin().
+  virtual bool lose(Time now) = 0;
+  /// For how long the GPU of this rank was in a step from the last begin() until `now`, which isn't after next().
+  [[nodiscard]] virtual Time busy(std::size_t rank, Time now) const = 0;
+  /// The report by now, at the end of the run: nothing else is called after that.
+  [[nodiscard]] virtual ServiceReport report(Time now) = 0;
+};
+
+/// The service of a job, from its first start on.
+struct ServiceRun {
+  std::unique_ptr<Service> its;
+  bool begun = false;  ///< it answers: the job holds its GPUs, and its restart is over
+};
+
+/// Makes the service of a job that was submitted at this time.
+using ServiceMaker = std::function<std::unique_ptr<Service>(Time submitted)>;
+
+}  // namespace contend

@@ -1,0 +1,53 @@
+#pragma once
+// The body of a job that answers requests (sim/service.hpp). The service says what happens next, and the body puts that
+// into the calendar. The job ends when the service is done. JobSpec::duration is what policies reckon with: such a job
+// takes as long as its requests keep coming, and what is late makes it longer.
+
+#include "sim/engine_state.hpp"
+#include "sim/job_body.hpp"
+#include "sim/service.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace contend {
+
+class ServiceBody final : public JobBody {
+ public:
+  /// `ends` ends a job whose service is done.
+  ServiceBody(EngineState& state, std::function<void(JobId)> ends) : state_{state}, ends_{std::move(ends)} {}
+
+  [[nodiscard]] bool has_iterations() const override { return false; }
+  [[nodiscard]] bool shares_by_law() const override { return false; }
+  void start(JobId job) override;
+  bool go_back(JobId job) override;
+  /// Jobs with a service can't go on without GPUs (check_redundancy()).
+  void go_on(JobId job, Time stands, bool is_struck) override;
+  void leave(JobId job) override;
+  bool settle(JobId job, Time held) override;
+  [[nodiscard]] GpuTime undone(const JobRun& /*run*/) const override { return {}; }
+  [[nodiscard]] GpuTime uncounted(const JobRun& run) const override;
+  [[nodiscard]] std::optional<GpuTime> executed(const JobRun& run) const override;
+  void add_present(const JobRun& run, JobTotals& totals) const override;
+  [[nodiscard]] Time busy_now(const JobRun& run, GpuId gpu, Time now) const override;
+  [[nodiscard]] std::int64_t iterations_done(const JobRun& /*run*/, std::int64_t completed,
+                                             std::int64_t /*all*/) const override {
+    return completed;
+  }
+  [[nodiscard]] std::string work_to_save(const PreemptionCosts& costs) const override;
+
+  /// Does what is due of a running job: its restart is over, or its service advances.
+  void act(JobId job);
+
+ private:
+  /// Puts what the service does next into the calendar.
+  void schedule(JobRun& run, JobId job);
+  /// Counts the time until now in which it has held its GPUs without its service.
+  static void count_restart(const JobRun& run, Time now, JobTotals& totals);
+  [[nodiscard]] GpuTime present_steps(const JobRun& run) const;
+
+  EngineState& state_;
+  std::function<void(JobId)> ends_;
+};
+
+}  // namespace contend

@@ -1,0 +1,76 @@
+#include "sim/service_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace contend {
+namespace {
+
+bool meets(const RequestResult& request, const ServiceTargets& targets) {
+  if (!request.has_ended() || (targets.ttft && request.ttft() > *targets.ttft)) return false;
+  return !targets.tpot || request.answer < 2 || request.end - request.first <= *targets.tpot * (request.answer - 1);
+}
+
+RequestTimes times_of(std::vector<double> seconds) {
+  return {mean(seconds), percentile(seconds, 0.5), percentile(seconds, 0.99)};
+}
+
+/// What is taken from requests one by one.
+struct Samples {
+  std::vector<double> ttft_s, tpot_s, e2e_s;
+  std::size_t requests = 0, met = 0;
+  std::int64_t evictions = 0;
+  Time first = Time::never(), last;
+  bool all_ended = true, any_targets = false;
+
+  void add(const RequestResult& request, const ServiceTargets& targets) {
+    ++requests;
+    evictions += request.evictions;
+    first = std::min(first, request.arrival);
+    if (request.has_begun()) ttft_s.push_back(request.ttft().to_seconds());
+    if (meets(request, targets)) ++met;
+    all_ended = all_ended && request.has_ended();
+    if (!request.has_ended()) return;
+    last = std::max(last, request.end);
+    e2e_s.push_back((request.end - request.arrival).to_seconds());
+    if (request.answer > 1) tpot_s.push_back(request.tpot_s());
+  }
+};
+
+}  // namespace
+
+ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time end) {
+  Samples samples;
+  std::int64_t tokens = 0;
+  double busy_s = 0, running_s = 0, kv_peak = kNaN;
+  for (const ServiceReport* const service : services) {
+    samples.any_targets = samples.any_targets || service->targets.ttft || service->targets.tpot;
+    for (const RequestResult& request : service->requests)
+      if (request.arrival <= end) samples.add(request, service->targets);
+    tokens += service->tokens;
+    busy_s += service->busy.to_seconds();
+    running_s += service->running_s;
+    if (service->kv_peak) kv_peak = std::fmax(kv_peak, *service->kv_peak);
+  }
+  ServiceFigures figures;
+  if (samples.requests == 0) return figures;
+  figures.requests = static_cast<double>(samples.requests);
+  figures.answered = static_cast<double>(samples.e2e_s.size());
+  figures.evictions = static_cast<double>(samples.evictions);
+  const double length_s = ((samples.all_ended ? samples.last : end) - samples.first).to_seconds();
+  if (samples.any_targets) figures.targets_met = static_cast<double>(samples.met) / figures.requests;
+  if (length_s > 0) {
+    if (samples.any_targets) figures.goodput_per_s = static_cast<double>(samples.met) / length_s;
+    figures.tokens_per_s = static_cast<double>(tokens) / length_s;
+  }
+  if (busy_s > 0) figures.mean_batch = running_s / busy_s;
+  figures.kv_peak = kv_peak;
+  figures.ttft = times_of(std::move(samples.ttft_s));
+  figures.tpot = times_of(std::move(samples.tpot_s));
+  figures.e2e = times_of(std::move(samples.e2e_s));
+  return figures;
+}
+
+}  // namespace contend

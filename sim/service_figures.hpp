@@ -1,0 +1,38 @@
+#pragma once
+// What users of services see, as figures over requests.
+
+#include "sim/service.hpp"
+#include "sim/statistics.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace contend {
+
+/// The mean of a time over requests, and percentiles, which interpolate linearly, in seconds; NaN over none.
+struct RequestTimes {
+  double mean_s = kNaN, p50_s = kNaN, p99_s = kNaN;
+};
+
+/// Figures over the requests that had arrived by the end of the run. Rates are over the time from the first arrival to
+/// the last token of an answer that has ended, or to the end of the run if one hasn't. NaN without requests.
+struct ServiceFigures {
+  double requests = kNaN, answered = kNaN;
+  RequestTimes ttft;            ///< to the first token, of requests that have one
+  RequestTimes tpot;            ///< of each further token, of answers of at least two tokens
+  RequestTimes e2e;             ///< to the last token, of answers
+  double targets_met = kNaN;    ///< share of the requests whose answers meet all targets; NaN without targets
+  double goodput_per_s = kNaN;  ///< answers that meet all targets in a second; NaN without targets
+  double tokens_per_s = kNaN;   ///< tokens of answers in a second
+  double mean_batch = kNaN;     ///< requests that run together, over the steps of all replicas
+  double kv_peak = kNaN;        ///< largest share of the cache of a replica that was in use; NaN without a limit
+  double evictions = kNaN;
+};
+
+/// The figures over the requests of these services at the end of the run, each request under the targets of its
+/// service.
+[[nodiscard]] ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time end);
+
+}  // namespace contend
