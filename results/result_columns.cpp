@@ -78,6 +78,26 @@ template <class Row>
 constexpr Column<Row> kEnergyCost = {"energy_cost", "number",
                                      [](const Row& row) { return known(row.drawn, &Consumption::price); }, true};
 
+Cell seconds_or_missing(double seconds) {
+  return std::isnan(seconds) ? Cell{} : Cell{Time::nanoseconds(std::llround(seconds * 1e9))};
+}
+
+/// A figure of a job with a service, or a time of its requests, which files have only where there is one.
+template <auto Figure>
+constexpr Column<JobResult> answers(std::string_view name) {
+  const auto value = [](const JobResult& j) {
+    return j.answers && !std::isnan((*j.answers).*Figure) ? Cell{(*j.answers).*Figure} : Cell{};
+  };
+  return {name, "number", value, true};
+}
+template <auto Times, auto Figure>
+constexpr Column<JobResult> answer_time(std::string_view name) {
+  const auto value = [](const JobResult& j) {
+    return j.answers ? seconds_or_missing(((*j.answers).*Times).*Figure) : Cell{};
+  };
+  return {name, "seconds", value, true};
+}
+
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", [](const JobResult& j) { return Cell{j.name}; }},
     {"model", "text", [](const JobResult& j) { return Cell{j.model}; }},
@@ -188,6 +208,23 @@ constexpr Column<JobResult> kJobColumns[] = {
     kCarbon<JobResult>,
     kWater<JobResult>,
     kEnergyCost<JobResult>,
+    answers<&ServiceFigures::requests>("requests"),
+    answers<&ServiceFigures::answered>("answered"),
+    answer_time<&ServiceFigures::ttft, &RequestTimes::mean_s>("ttft_mean_s"),
+    answer_time<&ServiceFigures::ttft, &RequestTimes::p50_s>("ttft_p50_s"),
+    answer_time<&ServiceFigures::ttft, &RequestTimes::p99_s>("ttft_p99_s"),
+    answer_time<&ServiceFigures::tpot, &RequestTimes::mean_s>("tpot_mean_s"),
+    answer_time<&ServiceFigures::tpot, &RequestTimes::p50_s>("tpot_p50_s"),
+    answer_time<&ServiceFigures::tpot, &RequestTimes::p99_s>("tpot_p99_s"),
+    answer_time<&ServiceFigures::e2e, &RequestTimes::mean_s>("e2e_mean_s"),
+    answer_time<&ServiceFigures::e2e, &RequestTimes::p50_s>("e2e_p50_s"),
+    answer_time<&ServiceFigures::e2e, &RequestTimes::p99_s>("e2e_p99_s"),
+    answers<&ServiceFigures::targets_met>("targets_met"),
+    answers<&ServiceFigures::goodput_per_s>("goodput_per_second"),
+    answers<&ServiceFigures::tokens_per_s>("answer_tokens_per_second"),
+    answers<&ServiceFigures::mean_batch>("mean_batch"),
+    answers<&ServiceFigures::kv_peak>("kv_peak"),
+    answers<&ServiceFigures::evictions>("evictions"),
 };
 
 constexpr Column<MeteredHour> kHourColumns[] = {
@@ -222,6 +259,35 @@ constexpr Column<SharedRow> kSharingColumns[] = {
     {"shared_s", "seconds", [](const SharedRow& s) { return Cell{s.time}; }},
     {"lost_s", "seconds", [](const SharedRow& s) { return Cell{s.lost}; }},
     {"speed", "number", [](const SharedRow& s) { return Cell{1 - s.lost.to_seconds() / s.time.to_seconds()}; }},
+};
+
+/// By RequestWait.
+constexpr const char* kRequestWaits[] = {"", "batch", "tokens", "memory"};
+
+constexpr Column<RequestRow> kRequestColumns[] = {
+    {"job_id", "text", [](const RequestRow& r) { return Cell{r.job}; }},
+    {"request", "integer", [](const RequestRow& r) { return Cell{r.number}; }},
+    {"arrival_s", "seconds", [](const RequestRow& r) { return Cell{r.request.arrival}; }},
+    {"prompt", "integer", [](const RequestRow& r) { return Cell{r.request.prompt}; }},
+    {"answer", "integer", [](const RequestRow& r) { return Cell{r.request.answer}; }},
+    {"first_s", "seconds", [](const RequestRow& r) { return time_if(r.request.has_begun(), r.request.first); }},
+    {"end_s", "seconds", [](const RequestRow& r) { return time_if(r.request.has_ended(), r.request.end); }},
+    {"ttft_s", "seconds", [](const RequestRow& r) { return r.request.has_begun() ? Cell{r.request.ttft()} : Cell{}; }},
+    {"tpot_s", "seconds",
+     [](const RequestRow& r) {
+       return r.request.has_ended() && r.request.answer > 1 ? seconds_or_missing(r.request.tpot_s()) : Cell{};
+     }},
+    {"waited_s", "seconds",
+     [](const RequestRow& r) {
+       return r.request.admitted == Time::never() ? Cell{} : Cell{r.request.admitted - r.request.arrival};
+     }},
+    {"waited_for", "text",
+     [](const RequestRow& r) {
+       return name_or_missing(kRequestWaits[static_cast<std::size_t>(r.request.waited_for)]);
+     }},
+    {"evictions", "integer", [](const RequestRow& r) { return Cell{std::int64_t{r.request.evictions}}; }},
+    {"replica", "integer",
+     [](const RequestRow& r) { return r.request.replica < 0 ? Cell{} : Cell{std::int64_t{r.request.replica}}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
@@ -277,15 +343,15 @@ double count(std::size_t jobs) {
   return static_cast<double>(whole(jobs));
 }
 
-constexpr Metric meter(std::string_view name, std::string_view title, std::string_view unit,
-                       double (*value)(const Summary&), bool of_jobs) {
+constexpr Metric where_known(std::string_view name, std::string_view title, std::string_view unit,
+                             double (*value)(const Summary&), bool of_jobs) {
   return {.name = name,
           .title = title,
           .unit = unit,
           .value = value,
           .of_jobs = of_jobs,
           .of_some = true,
-          .of_meter = true};
+          .where_known = true};
 }
 
 constexpr Metric kSummaryMetrics[] = {
@@ -337,24 +403,61 @@ constexpr Metric kSummaryMetrics[] = {
      true},
     {"deadlines_met", "deadlines met", "share", [](const Summary& s) { return s.deadlines_met; }, false, true},
     {"cost", "cost", "price", [](const Summary& s) { return s.cost; }, false, true},
-    meter(
+    where_known(
         "job_energy_kwh", "energy of jobs", "kWh", [](const Summary& s) { return s.job_energy_kwh; }, true),
-    meter(
+    where_known(
         "job_carbon_g", "carbon of jobs", "g CO2e", [](const Summary& s) { return s.job_carbon_g; }, true),
-    meter(
+    where_known(
         "job_water_l", "water of jobs", "L", [](const Summary& s) { return s.job_water_l; }, true),
-    meter(
+    where_known(
         "energy_kwh", "energy of all GPUs", "kWh", [](const Summary& s) { return s.energy_kwh; }, false),
-    meter(
+    where_known(
         "carbon_g", "carbon of all GPUs", "g CO2e", [](const Summary& s) { return s.carbon_g; }, false),
-    meter(
+    where_known(
         "water_l", "water of all GPUs", "L", [](const Summary& s) { return s.water_l; }, false),
-    meter(
+    where_known(
         "energy_cost", "cost of energy", "price", [](const Summary& s) { return s.energy_cost; }, false),
+    where_known(
+        "requests", "requests", "requests", [](const Summary& s) { return s.answers.requests; }, false),
+    where_known(
+        "answered", "answered requests", "requests", [](const Summary& s) { return s.answers.answered; }, false),
+    where_known(
+        "ttft_mean_s", "mean TTFT", "s", [](const Summary& s) { return s.answers.ttft.mean_s; }, false),
+    where_known(
+        "ttft_p50_s", "median TTFT", "s", [](const Summary& s) { return s.answers.ttft.p50_s; }, false),
+    where_known(
+        "ttft_p99_s", "99th percentile TTFT", "s", [](const Summary& s) { return s.answers.ttft.p99_s; }, false),
+    where_known(
+        "tpot_mean_s", "mean TPOT", "s", [](const Summary& s) { return s.answers.tpot.mean_s; }, false),
+    where_known(
+        "tpot_p50_s", "median TPOT", "s", [](const Summary& s) { return s.answers.tpot.p50_s; }, false),
+    where_known(
+        "tpot_p99_s", "99th percentile TPOT", "s", [](const Summary& s) { return s.answers.tpot.p99_s; }, false),
+    where_known(
+        "e2e_mean_s", "mean time of a request", "s", [](const Summary& s) { return s.answers.e2e.mean_s; }, false),
+    where_known(
+        "e2e_p50_s", "median time of a request", "s", [](const Summary& s) { return s.answers.e2e.p50_s; }, false),
+    where_known(
+        "e2e_p99_s", "99th perc. of requests", "s", [](const Summary& s) { return s.answers.e2e.p99_s; }, false),
+    where_known(
+        "targets_met", "requests within targets", "share", [](const Summary& s) { return s.answers.targets_met; },
+        false),
+    where_known(
+        "goodput_per_second", "requests/s within targets", "per_s",
+        [](const Summary& s) { return s.answers.goodput_per_s; }, false),
+    where_known(
+        "answer_tokens_per_second", "tokens/s of answers", "per_s",
+        [](const Summary& s) { return s.answers.tokens_per_s; }, false),
+    where_known(
+        "mean_batch", "mean batch", "ratio", [](const Summary& s) { return s.answers.mean_batch; }, false),
+    where_known(
+        "kv_peak", "largest use of a KV cache", "share", [](const Summary& s) { return s.answers.kv_peak; }, false),
+    where_known(
+        "evictions", "evictions", "evictions", [](const Summary& s) { return s.answers.evictions; }, false),
 };
 
 /// As the figure of a run; groups leave it out where no price is known.
-constexpr Metric kGroupCost = meter(
+constexpr Metric kGroupCost = where_known(
     "cost", "cost", "price", [](const Summary& s) { return s.cost; }, true);
 
 constexpr Metric kGpuHours = {"gpu_hours", "GPU time", "h", [](const Summary& s) { return s.gpu_hours; }, true};
@@ -380,6 +483,9 @@ std::span<const Column<GpuResult>> gpu_columns() {
 }
 std::span<const Column<SharedRow>> sharing_columns() {
   return kSharingColumns;
+}
+std::span<const Column<RequestRow>> request_columns() {
+  return kRequestColumns;
 }
 std::span<const Column<TypeResult>> type_columns() {
   return kTypeColumns;
@@ -418,7 +524,8 @@ std::string_view shown_unit(std::string_view unit) {
 }
 
 bool is_count(std::string_view unit) {
-  return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts";
+  return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts" ||
+         unit == "requests" || unit == "evictions";
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
@@ -468,6 +575,7 @@ std::string listed(std::string_view word) {
   if (word == "links.csv") return rows_of(word, link_columns());
   if (word == "types.csv") return rows_of(word, type_columns());
   if (word == "energy.csv") return rows_of(word, hour_columns());
+  if (word == "requests.csv") return rows_of(word, request_columns());
   if (word == "sharing.csv") return rows_of(word, sharing_columns());
   if (word == "fabric.csv") return rows_of(word, fabric_columns());
   if (word == "fabric_jobs.csv") return rows_of(word, link_use_columns());

@@ -25,11 +25,11 @@ struct Column {
   std::string_view name;
   std::string_view type;  ///< `text`, `integer`, `number` or `seconds` (a decimal number, exact to the nanosecond)
   Cell (*value)(const Row&);
-  bool of_meter = false;  ///< files leave it out if no row has a value
+  bool where_known = false;  ///< files leave it out if no row has a value
 };
 
-/// The columns that files have: all but columns of meters for which no row has a value. `rows` gives the rows of the
-/// result of a run.
+/// The columns that files have: all but those that are only written where they are known, if no row has a value. `rows`
+/// gives the rows of the result of a run.
 template <class Row, class Runs, class Rows>
 [[nodiscard]] std::vector<const Column<Row>*> shown_columns(std::span<const Column<Row>> columns, const Runs& runs,
                                                             Rows rows) {
@@ -37,7 +37,7 @@ template <class Row, class Runs, class Rows>
   for (const Column<Row>& column : columns) {
     const auto has_value = [&](const Row& row) { return !std::holds_alternative<std::monostate>(column.value(row)); };
     const auto is_known = [&](const auto& run) { return std::ranges::any_of(rows(run.result), has_value); };
-    if (!column.of_meter || std::ranges::any_of(runs, is_known)) shown.push_back(&column);
+    if (!column.where_known || std::ranges::any_of(runs, is_known)) shown.push_back(&column);
   }
   return shown;
 }
@@ -60,6 +60,14 @@ struct SharedRow {
   Time time, lost;
 };
 [[nodiscard]] std::span<const Column<SharedRow>> sharing_columns();
+
+/// A request to the service of a job.
+struct RequestRow {
+  std::string job;
+  std::int64_t number = 0;  ///< by arrival, from 0
+  RequestResult request;
+};
+[[nodiscard]] std::span<const Column<RequestRow>> request_columns();
 
 /// The bytes that one job sent over one link of the fabric.
 struct LinkUse {
@@ -87,19 +95,21 @@ struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
   /// `s`, `share` (0..1), `ratio`, `price`, `kWh`, `g CO2e`, `L`, `jobs`, `preemptions`, `interruptions`, `restarts`,
-  /// `per_s`, `B`, `messages` or `flag`
+  /// `requests`, `evictions`, `per_s`, `B`, `messages` or `flag`
   std::string_view unit;
   /// Of a summary; nullptr: a mean over the iterations of jobs (figures_of_run()).
   double (*value)(const Summary&);
-  bool of_jobs = false;   ///< it is over jobs alone, so that groups of jobs have it, too
-  bool of_some = false;   ///< only some scenarios give it a value; texts leave it out where it has none
-  bool in_texts = true;   ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
-  bool of_meter = false;  ///< of energy, or what follows from it
+  bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
+  bool of_some = false;  ///< only some scenarios give it a value; texts leave it out where it has none
+  bool in_texts = true;  ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
+  bool where_known = false;    ///< files leave it out where it has no value: meters, services
   std::string_view text = {};  ///< one line; metrics() and group_metrics() have it
 
   [[nodiscard]] bool is_of_iterations() const { return value == nullptr; }
-  /// Files leave out a figure of iterations that no job has, and one of a meter that isn't there.
-  [[nodiscard]] bool is_left_out(double figure) const { return std::isnan(figure) && (is_of_iterations() || of_meter); }
+  /// Files leave out a figure of iterations that no job has, and one of a meter or a service that isn't there.
+  [[nodiscard]] bool is_left_out(double figure) const {
+    return std::isnan(figure) && (is_of_iterations() || where_known);
+  }
 };
 /// All figures of a run: the figures of its summary, then of iterations.
 [[nodiscard]] std::span<const Metric> metrics();

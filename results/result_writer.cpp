@@ -91,6 +91,16 @@ std::string sharing_csv(std::span<const Replica> replicas) {
     return rows;
   });
 }
+std::string requests_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, request_columns(), [](const RunResult& run) {
+    std::vector<RequestRow> rows;
+    for (const ServiceResult& service : run.services)
+      for (const RequestResult& each : service.requests)
+        if (each.arrival <= run.end)
+          rows.push_back({run.jobs[service.job.index()].name, &each - service.requests.data(), each});
+    return rows;
+  });
+}
 std::string links_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, link_columns(), [](const RunResult& run) -> auto& { return run.links; });
@@ -176,6 +186,9 @@ std::span<const ResultFile> result_files() {
   static constexpr auto kWithSharing = [](Runs runs) {
     return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.sharing.empty(); });
   };
+  static constexpr auto kWithServices = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.services.empty(); });
+  };
   static constexpr auto kWithFabric = [](Runs runs) {
     return !runs.empty() && !runs.front().result.fabric.links.empty();
   };
@@ -189,6 +202,7 @@ std::span<const ResultFile> result_files() {
       {"types.csv", types_csv, kWithTypes},
       {"energy.csv", energy_csv, kWithMeter},
       {"sharing.csv", sharing_csv, kWithSharing},
+      {"requests.csv", requests_csv, kWithServices},
       {"fabric.csv", fabric_csv, kWithFabric},
       {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},
       {"fabric_utilisation.csv", fabric_utilisation_csv, kWithFabric},

@@ -15,13 +15,23 @@
 
 namespace contend {
 
+/// What kept a request from the first steps after it came.
+enum class RequestWait : std::uint8_t {
+  none,    ///< nothing: it waited for the end of a step at most, or for GPUs
+  batch,   ///< as many requests ran as may
+  tokens,  ///< others had the tokens of the steps
+  memory,  ///< the KV cache had no room
+};
+
 /// What became of a request.
 struct RequestResult {
   Time arrival;                                     ///< from the start of the run
   std::int64_t prompt = 1, answer = 1;              ///< tokens; the answer has the first one, which the prompt gives
   Time first = Time::never(), end = Time::never();  ///< its first and its last token; never() if the run ended before
-  std::int32_t evictions = 0;  ///< from the memory of a replica, after which its tokens are recomputed
-  std::int32_t replica = -1;   ///< to which it was sent first; -1: it had not arrived
+  std::int32_t evictions = 0;                  ///< from the memory of a replica, after which its tokens are recomputed
+  std::int32_t replica = -1;                   ///< to which it was sent first; -1: it had not arrived
+  Time admitted = Time::never();               ///< begin of the first step that computed a token of it
+  RequestWait waited_for = RequestWait::none;  ///< until then; if it was kept by several, by the last
 
   [[nodiscard]] bool has_begun() const { return first != Time::never(); }
   /// Time to the first token. Only if there is one.
