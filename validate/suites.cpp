@@ -14,6 +14,7 @@
 #include "validate/parallel/parallel_suite.hpp"
 #include "validate/public/public_suite.hpp"
 #include "validate/recordings/recordings_suite.hpp"
+#include "validate/rl/rl_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 #include "validate/serving/serving_suite.hpp"
@@ -56,6 +57,8 @@ constexpr SuiteRow kSuites[] = {
     {"beyond", "energy of training under power limits beside Zeus' measurements (seconds)", false, validate_beyond},
     {"serving", "replicas that answer requests: by hand, whole traces, closed forms, a recorded run of vLLM (seconds)",
      false, validate_serving},
+    {"rl", "RL post-training by hand, against plain loops, by closed forms, beside published steps (seconds)", false,
+     validate_rl},
     {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
      validate_elastic},
     {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,
