@@ -1,6 +1,7 @@
 // What owners of a fleet do: they send caches themselves, scale, lose replicas; and speculation by an acceptance rate.
 
 #include "models/serving/fleet.hpp"
+#include "models/serving/request_laws.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
@@ -160,4 +161,27 @@ TEST_CASE("serving owners: a specification that allows no step is refused") {
   fleet.submit({Time::seconds(1), 1, 1});
   serve_owned(fleet);
   CHECK_THROWS_AS(fleet.submit({Time{}, 1, 1}), InputError);
+}
+
+TEST_CASE("serving owners: the integral of the batch is the sum of the times in it") {
+  // Little's law, exact: who is admitted runs in every step until the end, if nobody is evicted.
+  RequestLaws laws;
+  laws.arrivals.per_second = {40};
+  laws.prompt.mu = 4;
+  laws.prompt.sigma = 1;
+  laws.answer.mu = 3;
+  laws.answer.sigma = 1;
+  RequestStream stream{laws, 1, "little"};
+  FleetSpec spec = owned_spec();
+  spec.replicas = 3;
+  spec.kinds[0].law.token = 20'000'000;
+  spec.kinds[0].law.cache = 7'013;
+  spec.kinds[0].batch = 4;
+  Fleet fleet{spec};
+  for (int i = 0; i < 2000; ++i) fleet.submit(stream.next());
+  serve_owned(fleet);
+  Int128 in_batch = 0;
+  for (const RequestRecord& record : fleet.records()) in_batch += (record.end - record.admitted).ns();
+  CHECK(fleet.totals().batch_ns == in_batch);
+  CHECK(fleet.totals().ended == 2000);
 }

@@ -132,6 +132,33 @@ void add_latencies(CheckedTable& table, const std::string& law, const Latencies&
 
 }  // namespace
 
+CheckedTable serving_products() {
+  CheckedTable table;
+  table.title = "products and norms of a step, Llama 3.1 8B: data sheet beside measured kernels";
+  table.shown_only = true;
+  if (!std::filesystem::exists(serving_folder() + "/kernels")) {
+    table.skipped = fmt::format("there is no {}/kernels (set CONTEND_DATA)", serving_folder());
+    return table;
+  }
+  constexpr std::pair<std::string_view, std::string_view> kDevices[] = {{"RTX4090", "RTX4090"},
+                                                                        {"RTXPRO6000", "RTX-PRO-6000"}};
+  for (const auto& [folder, device] : kDevices) {
+    const StepLaw measured =
+        read_kernel_steps(fmt::format("{}/kernels/{}_meta-llama_Llama-3.1-8B_tp1", serving_folder(), folder), kLayers);
+    RooflineOptions options;
+    options.sheet = true;
+    const ModelSteps ours = model_steps(*find_transformer("llama-3-8b"), *find_device(device), {}, options);
+    for (const std::size_t tokens : {1U, 128U, 512U, 2048U}) {
+      table.checks.push_back({fmt::format("{}, {} tokens: ms", device, tokens),
+                              static_cast<double>(measured.by_tokens[tokens]) / 1e9,
+                              static_cast<double>(ours.law.by_tokens[tokens]) / 1e9,
+                              kOnlyShown,
+                              {}});
+    }
+  }
+  return table;
+}
+
 CheckedTable serving_recorded() {
   CheckedTable table;
   table.title = "vLLM 0.19 as recorded: Llama 3.1 8B on an RTX 4090";

@@ -103,6 +103,17 @@ void add_rates(CheckedTable& table) {
                             kMeansWithin,
                             {}});
   }
+  // A batch that is always full: a request takes p f + l (o + B f) / B.
+  ServingCase full;
+  full.overhead = 1'000'000;
+  full.token = 10'000;
+  full.batch = 32;
+  full.requests.assign(3200, {0, 50, 100, 0, 0});
+  table.checks.push_back({"full batch of 32, prompts of 50, answers of 100: ms a request",
+                          50 * 0.01 + 100 * (1.0 / 32 + 0.01),
+                          static_cast<double>(serve_by_fleet(full, true).end.back()) / 1e6 / 3200,
+                          kMeansWithin,
+                          {}});
   // All at once on a full batch of 16: ceil(n / B) l steps of o + B f, but for the prompts.
   ServingCase waves;
   waves.weights = 1'000'000;
@@ -157,7 +168,8 @@ CheckedTable serving_closed_forms() {
 
 int validate_serving(std::FILE* out) {
   fmt::print(out, "serving: replicas of a model that answer requests\n\n");
-  std::vector<CheckedTable> tables{serving_exact(), serving_random(), serving_closed_forms(), serving_recorded()};
+  std::vector<CheckedTable> tables{serving_exact(), serving_random(), serving_closed_forms(), serving_recorded(),
+                                   serving_products()};
   return report_tables(out, "serving", "docs/validation/serving.md", std::move(tables), known_reasons("serving"));
 }
 

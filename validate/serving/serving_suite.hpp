@@ -23,5 +23,7 @@ int validate_serving(std::FILE* out);
 [[nodiscard]] CheckedTable serving_closed_forms();
 /// A run of vLLM as recorded, by the measured kernels of its GPU and by the GPU's data sheet.
 [[nodiscard]] CheckedTable serving_recorded();
+/// Products and norms of steps by data sheets beside measured kernels, only shown.
+[[nodiscard]] CheckedTable serving_products();
 
 }  // namespace contend
