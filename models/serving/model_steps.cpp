@@ -100,18 +100,19 @@ class StepCosts {
   /// Of E experts E (1 - (1 - k/E)^n) are read, if all are equally popular; their products are two grouped kernels.
   double experts(const TransformerLayer& layer, std::int64_t tokens) const {
     const MixtureOfExperts& mixture = *layer.mixture;
-    const auto of = static_cast<double>(mixture.experts), ranks = static_cast<double>(layout_.expert);
+    const auto of = static_cast<double>(mixture.experts), groups = static_cast<double>(layout_.expert);
+    const double slices = static_cast<double>(layout_.tensor) / groups;  // of each expert
     const double read =
         of * -std::expm1(static_cast<double>(tokens) * std::log1p(-static_cast<double>(mixture.top_k) / of));
     const auto width = static_cast<double>(mixture.expert_width(model_.hidden));
     const auto inner = static_cast<double>(mixture.expert_feed_forward);
     const double parameters = (layer.gated ? 3 : 2) * width * inner;
-    const double rows = static_cast<double>(tokens * mixture.top_k) / ranks;
+    const double rows = static_cast<double>(tokens * mixture.top_k) / groups;
     const int number = bytes_of(layout_.type);
     LayerWork work;
-    work.flops = 2 * rows * parameters;
-    work.bytes = (mixture.top_k < mixture.experts ? read : of) / ranks * parameters * number +
-                 rows * (2 * width + (layer.gated ? 3 : 2) * inner) * activation_bytes(layout_.type);
+    work.flops = 2 * rows * parameters / slices;
+    work.bytes = read / groups * parameters / slices * number +
+                 rows * (2 * width + (layer.gated ? 3 : 2) * inner / slices) * activation_bytes(layout_.type);
     work.kernels = 2;
     double ns = roofline_cost(work, device_, options_).ns;
     if (layout_.expert > 1 && messages_.all_to_all) {
@@ -157,6 +158,15 @@ LayerRange stage_of(const TransformerModel& model, const ServingLayout& layout) 
   return {model.all_layers() - layers, model.all_layers(), layout.pipeline == 1, true};
 }
 
+/// What isn't divided by whole experts is divided within them.
+LayerSplit split_of(const TransformerModel& model, const ServingLayout& layout) {
+  LayerSplit split{.tensor = layout.tensor, .expert = layout.expert};
+  for (std::int64_t layer = 0; layer < model.all_layers(); ++layer) {
+    if (model.is_mixture(layer)) split.expert_tensor = layout.tensor / layout.expert;
+  }
+  return split;
+}
+
 void check_layout(const TransformerModel& model, const ServingLayout& layout) {
   if (layout.pipeline < 1 || layout.pipeline > model.all_layers()) {
     throw InputError("a replica needs 1 to as many stages as the model has layers");
@@ -165,10 +175,10 @@ void check_layout(const TransformerModel& model, const ServingLayout& layout) {
     throw InputError("the tokens of a step, its answers, the context and the bytes of the cache are 1 at least");
   }
   if (layout.host < Time{} || layout.host_sequence < Time{}) throw InputError("a time of the host is negative");
-  if (layout.expert < 1 || layout.expert > layout.tensor) {
-    throw InputError("the experts of a replica lie on 1 to all GPUs of its tensor group");
+  if (layout.tensor < 1 || layout.expert < 1 || layout.tensor % layout.expert != 0) {
+    throw InputError("the GPUs of a tensor group are divided into equal groups of experts: expert divides tensor");
   }
-  LayerSplit split{.tensor = layout.tensor, .expert = layout.expert};
+  LayerSplit split = split_of(model, layout);
   split.sequence_parallel = layout.tensor > 1;  // no rule of validate() but one is about it
   validate(model, split);
 }
@@ -193,7 +203,7 @@ ModelSteps model_steps(const TransformerModel& model, const Device& device, cons
   const LayerRange stage = stage_of(model, layout);
   steps.cache_bytes_token =
       all_layers * static_cast<double>(stage.last - stage.first) / static_cast<double>(model.all_layers());
-  const RankParameters stored = rank_parameters(model, stage, {.tensor = layout.tensor, .expert = layout.expert});
+  const RankParameters stored = rank_parameters(model, stage, split_of(model, layout));
   steps.weights = Bytes{stored.total() * bytes_of(layout.type)};
   return steps;
 }

@@ -16,8 +16,9 @@
 
 namespace contend {
 
-/// How a replica's model is divided over its GPUs: tensor x pipeline of them. The routed experts are divided over
-/// `expert` of each tensor group.
+/// How a replica's model is divided over its GPUs: tensor x pipeline of them. A tensor group is
+/// `expert` groups of equal size (expert divides tensor); each of these has as many of the routed experts, divided over
+/// it.
 struct ServingLayout {
   std::int64_t tensor = 1, pipeline = 1, expert = 1;
   DataType type = DataType::bf16;  ///< of weights, products and activations

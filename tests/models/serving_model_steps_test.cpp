@@ -92,6 +92,13 @@ TEST_CASE("model steps: few tokens read few experts") {
   constexpr double kExpert = 48 * 3.0 * 2048 * 768 * 2;  // bytes in all layers; ps at 1 TB/s
   const auto difference = static_cast<double>(steps.law.by_tokens[32] - steps.law.by_tokens[1]);
   CHECK(difference == near((111.77 - 8) * kExpert, 0.02));
+  // On four GPUs each reads a quarter, of every expert or of the experts.
+  for (const std::int64_t expert : {1, 2, 4}) {
+    const ModelSteps four = ideal_steps("qwen-3-30b-a3b", {.tensor = 4, .expert = expert, .tokens = 512, .answers = 1});
+    CHECK(static_cast<double>(four.law.by_tokens[32] - four.law.by_tokens[1]) == near(difference / 4, 0.02));
+    CHECK(four.weights.to_double() == near(steps.weights.to_double() / 4, 0.02));
+  }
+  CHECK_THROWS_AS(ideal_steps("qwen-3-30b-a3b", {.tensor = 4, .expert = 3}), InputError);
 }
 
 TEST_CASE("model steps: tensor groups divide the work and pay messages; stages pay a message each") {
