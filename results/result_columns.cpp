@@ -434,24 +434,23 @@ constexpr Metric kSummaryMetrics[] = {
     where_known(
         "tpot_p99_s", "99th percentile TPOT", "s", [](const Summary& s) { return s.answers.tpot.p99_s; }, false),
     where_known(
-        "e2e_mean_s", "mean time of a request", "s", [](const Summary& s) { return s.answers.e2e.mean_s; }, false),
+        "e2e_mean_s", "mean E2E", "s", [](const Summary& s) { return s.answers.e2e.mean_s; }, false),
     where_known(
-        "e2e_p50_s", "median time of a request", "s", [](const Summary& s) { return s.answers.e2e.p50_s; }, false),
+        "e2e_p50_s", "median E2E", "s", [](const Summary& s) { return s.answers.e2e.p50_s; }, false),
     where_known(
-        "e2e_p99_s", "99th perc. of requests", "s", [](const Summary& s) { return s.answers.e2e.p99_s; }, false),
+        "e2e_p99_s", "99th percentile E2E", "s", [](const Summary& s) { return s.answers.e2e.p99_s; }, false),
     where_known(
-        "targets_met", "requests within targets", "share", [](const Summary& s) { return s.answers.targets_met; },
+        "targets_met", "within targets", "share", [](const Summary& s) { return s.answers.targets_met; }, false),
+    where_known(
+        "goodput_per_second", "answers/s in targets", "per_s", [](const Summary& s) { return s.answers.goodput_per_s; },
         false),
     where_known(
-        "goodput_per_second", "requests/s within targets", "per_s",
-        [](const Summary& s) { return s.answers.goodput_per_s; }, false),
-    where_known(
-        "answer_tokens_per_second", "tokens/s of answers", "per_s",
-        [](const Summary& s) { return s.answers.tokens_per_s; }, false),
+        "answer_tokens_per_second", "answer tokens/s", "per_s", [](const Summary& s) { return s.answers.tokens_per_s; },
+        false),
     where_known(
         "mean_batch", "mean batch", "ratio", [](const Summary& s) { return s.answers.mean_batch; }, false),
     where_known(
-        "kv_peak", "largest use of a KV cache", "share", [](const Summary& s) { return s.answers.kv_peak; }, false),
+        "kv_peak", "peak KV use", "share", [](const Summary& s) { return s.answers.kv_peak; }, false),
     where_known(
         "evictions", "evictions", "evictions", [](const Summary& s) { return s.answers.evictions; }, false),
 };
