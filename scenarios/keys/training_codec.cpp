@@ -27,8 +27,6 @@
 namespace contend {
 namespace {
 
-using Kind = YamlNode::Kind;
-
 const TrainingEntry& usual_entry() {
   static const TrainingEntry usual = [] {
     TrainingEntry entry;
@@ -159,75 +157,21 @@ std::span<const Member> members() {
   return all;
 }
 
-std::string print_given(const TrainingEntry& entry) {
-  return print_members(members(), entry, [&](const Member& each) { return entry.given.contains(each.name); });
-}
-
 /// The reason why an entry can't have that name, or an empty text.
 std::string why_not_named(const std::string& name) {
-  if (name.empty()) return "a name is needed";
-  if (const std::string reason = why_not_printable(name); !reason.empty()) return reason;
-  if (name.find_first_of("., \t") != std::string::npos) return "a name has no points, commas or spaces";
-  if (find_training_profile(name) != nullptr) return "a training profile has this name";
-  return {};
+  const std::string reason = why_no_entry_name(name);
+  return reason.empty() && find_training_profile(name) != nullptr ? "a training profile has this name" : reason;
 }
 
 }  // namespace
 
 Codec<std::vector<TrainingEntry>> training_codec() {
-  using Entries = std::vector<TrainingEntry>;
-  Codec<Entries> codec;
-  codec.type = "map of names to entries";
-  codec.schema = [](JsonWriter& json) {
-    json.member("type", "object").key("additionalProperties").begin_object();
-    write_schema(members(), json);
-    json.end_object();
-  };
-  codec.read = [](const YamlNode& node, const Reading& reading, Entries& value) {
-    if (node.kind != Kind::map)
-      return reading.expected("a map such as {resnet: {model: resnet50, device: V100-SXM2, batch: 64}}", node);
-    if (value.size() + node.entries.size() > kMaxItems)
-      return reading.expected(fmt::format("at most {} entries", kMaxItems), node);
-    // With complaints the scenario is refused; the entries without any are kept, so that they can be checked as well.
-    Entries entries = value;
-    for (const YamlNode::Entry& each : node.entries) {
-      const std::string key = reading.key + "." + each.key;
-      const Reading inner{reading.source, key, reading.complaints, reading.files};
-      if (const std::string reason = why_not_named(each.key); !reason.empty()) {
-        inner.complain(each.place, "can't be the name of an entry: " + reason);
-        continue;
-      }
-      if (each.value.kind != Kind::map) {
-        inner.expected("a map such as {model: resnet50, batch: 64}", each.value);
-        continue;
-      }
-      auto entry = std::ranges::find(entries, each.key, &TrainingEntry::name);
-      if (entry == entries.end()) {
-        entry = entries.insert(entry, usual_entry());
-        entry->name = each.key;
-      }
-      read_members(members(), each.value, inner, *entry, entry->given);
-    }
-    value = std::move(entries);
-  };
-  codec.print = [](const Entries& value) {
-    if (value.empty()) return std::string{};
-    std::vector<std::string> entries;
-    for (const TrainingEntry& each : value) entries.push_back(fmt::format("{}: {}", each.name, print_given(each)));
-    return fmt::format("{{{}}}", join(entries));
-  };
-  codec.paths = [](Entries& value, const PathVisitor& visit) {
-    for (TrainingEntry& each : value) visit_paths(members(), each, visit);
-  };
-  codec.part = [](const Entries& value, std::string_view name) -> std::optional<PlainValue> {
-    const std::size_t point = std::min(name.find('.'), name.size());
-    const auto entry = std::ranges::find(value, name.substr(0, point), &TrainingEntry::name);
-    if (entry == value.end()) return std::nullopt;
-    const std::string_view rest = name.substr(std::min(point + 1, name.size()));
-    if (rest.empty()) return PlainValue{print_given(*entry), std::nullopt};
-    return member_part(members(), *entry, rest);
-  };
-  return codec;
+  return entries_codec<TrainingEntry>({.members = members,
+                                       .usual = usual_entry,
+                                       .why_not_named = why_not_named,
+                                       .example = "{resnet: {model: resnet50, device: V100-SXM2, batch: 64}}",
+                                       .entry_example = "{model: resnet50, batch: 64}",
+                                       .most = kMaxItems});
 }
 
 namespace {

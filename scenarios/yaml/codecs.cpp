@@ -322,4 +322,11 @@ Codec<std::pair<std::int64_t, std::int64_t>> interval_codec(std::int64_t minimum
   return codec;
 }
 
+std::string why_no_entry_name(const std::string& name) {
+  if (name.empty()) return "a name is needed";
+  if (const std::string reason = why_not_printable(name); !reason.empty()) return reason;
+  if (name.find_first_of("., \t") != std::string::npos) return "a name has no points, commas or spaces";
+  return {};
+}
+
 }  // namespace contend

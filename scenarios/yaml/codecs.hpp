@@ -218,6 +218,8 @@ template <class T>
 
 /// The longest list that is accepted, so that a printed scenario fits into a file that can be read back.
 inline constexpr std::size_t kMaxItems = 1'000;
+/// The reason why an entry of a map can't have that name; empty if it can.
+[[nodiscard]] std::string why_no_entry_name(const std::string& name);
 
 /// A list of values, which may be empty; `word` names the values.
 template <class T>

@@ -170,6 +170,78 @@ template <class T>
   return codec;
 }
 
+/// What differs between the kinds of entries that entries_codec() reads. T has the members `name` and `given`, a
+/// GivenNames.
+template <class T>
+struct EntryKind {
+  std::span<const MapMember<T>> (*members)();
+  const T& (*usual)();                                    ///< an entry that gives nothing
+  std::string (*why_not_named)(const std::string& name);  ///< empty: an entry may have that name
+  std::string_view example, entry_example;                ///< of the map, and of an entry
+  std::size_t most = 0;                                   ///< entries
+};
+
+/// A map of names to entries. A later layer replaces single members of an entry and adds entries.
+template <class T>
+[[nodiscard]] Codec<std::vector<T>> entries_codec(const EntryKind<T>& kind) {
+  using Entries = std::vector<T>;
+  const auto print_given = [kind](const T& entry) {
+    return print_members(kind.members(), entry,
+                         [&](const MapMember<T>& each) { return entry.given.contains(each.name); });
+  };
+  Codec<Entries> codec;
+  codec.type = "map of names to entries";
+  codec.schema = [kind](JsonWriter& json) {
+    json.member("type", "object").key("additionalProperties").begin_object();
+    write_schema(kind.members(), json);
+    json.end_object();
+  };
+  codec.read = [kind](const YamlNode& node, const Reading& reading, Entries& value) {
+    if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", kind.example), node);
+    if (value.size() + node.entries.size() > kind.most)
+      return reading.expected(fmt::format("at most {} entries", kind.most), node);
+    // With complaints the scenario is refused; the entries without any are kept, so that they can be checked as well.
+    Entries entries = value;
+    for (const YamlNode::Entry& each : node.entries) {
+      const std::string key = reading.key + "." + each.key;
+      const Reading inner{reading.source, key, reading.complaints, reading.files};
+      if (const std::string reason = kind.why_not_named(each.key); !reason.empty()) {
+        inner.complain(each.place, "can't be the name of an entry: " + reason);
+        continue;
+      }
+      if (each.value.kind != YamlNode::Kind::map) {
+        inner.expected(fmt::format("a map such as {}", kind.entry_example), each.value);
+        continue;
+      }
+      auto entry = std::ranges::find(entries, each.key, &T::name);
+      if (entry == entries.end()) {
+        entry = entries.insert(entry, kind.usual());
+        entry->name = each.key;
+      }
+      read_members(kind.members(), each.value, inner, *entry, entry->given);
+    }
+    value = std::move(entries);
+  };
+  codec.print = [print_given](const Entries& value) {
+    if (value.empty()) return std::string{};
+    std::vector<std::string> entries;
+    for (const T& each : value) entries.push_back(fmt::format("{}: {}", each.name, print_given(each)));
+    return fmt::format("{{{}}}", join(entries));
+  };
+  codec.paths = [kind](Entries& value, const PathVisitor& visit) {
+    for (T& each : value) visit_paths(kind.members(), each, visit);
+  };
+  codec.part = [kind, print_given](const Entries& value, std::string_view name) -> std::optional<PlainValue> {
+    const std::size_t point = std::min(name.find('.'), name.size());
+    const auto entry = std::ranges::find(value, name.substr(0, point), &T::name);
+    if (entry == value.end()) return std::nullopt;
+    const std::string_view rest = name.substr(std::min(point + 1, name.size()));
+    if (rest.empty()) return PlainValue{print_given(*entry), std::nullopt};
+    return member_part(kind.members(), *entry, rest);
+  };
+  return codec;
+}
+
 /// A list of maps or names; complaints number its elements in their key.
 template <class T>
 [[nodiscard]] Codec<std::vector<T>> numbered_list(Codec<T> item, std::string_view word, std::size_t maximum) {
