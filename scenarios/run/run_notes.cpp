@@ -11,7 +11,6 @@
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
-#include "scenarios/training/training_graphs.hpp"
 #include "text/quantities.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // Makes of the keys `failures.*` and `checkpoints.*` what the engine takes.
 
 #include "scenarios/scenario.hpp"
+#include "sim/cluster.hpp"
 #include "sim/failure_spec.hpp"
 #include "sim/job.hpp"
 #include "sim/scheduling_rules.hpp"

@@ -18,6 +18,7 @@
 #include "sim/units.hpp"
 #include "traces/recording/recorded_groups.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -284,5 +285,13 @@ struct TrainingEntry : TrainingSetup {
   HostChoice host;   ///< what its host takes to launch kernels
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
+
+/// The entry of that name, or nullptr; nothing trains the default entry.
+[[nodiscard]] inline const TrainingEntry* find_entry(const std::vector<TrainingEntry>& training,
+                                                     std::string_view name) {
+  if (name == kDefaultEntry) return nullptr;
+  const auto found = std::ranges::find(training, name, &TrainingEntry::name);
+  return found == training.end() ? nullptr : &*found;
+}
 
 }  // namespace contend

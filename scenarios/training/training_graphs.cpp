@@ -135,12 +135,6 @@ std::vector<std::string> trainable_names(const std::vector<TrainingEntry>& train
   return names;
 }
 
-const TrainingEntry* find_entry(const std::vector<TrainingEntry>& training, std::string_view name) {
-  if (name == kDefaultEntry) return nullptr;
-  const auto found = std::ranges::find(training, name, &TrainingEntry::name);
-  return found == training.end() ? nullptr : &*found;
-}
-
 JobExchange exchange_of_model(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
                               const std::string& model) {
   const TrainingEntry* const base = find_entry(training, base_of(model));

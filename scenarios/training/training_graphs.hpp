@@ -22,8 +22,6 @@ namespace contend {
 
 /// Names of the entries and of the training profiles, which jobs may give as their model.
 [[nodiscard]] std::vector<std::string> trainable_names(const std::vector<TrainingEntry>& training);
-/// The entry of that name, or nullptr.
-[[nodiscard]] const TrainingEntry* find_entry(const std::vector<TrainingEntry>& training, std::string_view name);
 
 /// Throws the complaints with keys of the entry, such as `training.NAME.batch` for `batch`.
 [[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error);
