@@ -2,6 +2,7 @@
 
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/metering.hpp"
+#include "scenarios/keys/setup_codecs.hpp"
 
 #include <string>
 #include <utility>
@@ -19,23 +20,6 @@ constexpr double kMostMhz = 1e5;
 constexpr std::size_t kMostPoints = 100;
 constexpr double kMostRate = 1e6;
 constexpr std::size_t kMostSites = 1'000;
-
-/// A number that holds at all times, or a list by hour.
-Codec<std::vector<double>> hourly_codec() {
-  using Rates = std::vector<double>;
-  const Codec<double> number = number_codec(0, kMostRate);
-  const Codec<Rates> list = list_codec(number, "numbers by hour");
-  Codec<Rates> codec = list;
-  codec.type = "number, or list of numbers by hour";
-  codec.schema = [number, list](JsonWriter& json) { any_of_schema(json, number.schema, list.schema); };
-  codec.read = [number, list](const YamlNode& node, const Reading& reading, Rates& value) {
-    if (node.kind != YamlNode::Kind::scalar) return list.read(node, reading, value);
-    value.assign(1, 0);
-    number.read(node, reading, value.front());
-  };
-  codec.plain = {};
-  return codec;
-}
 
 bool is_metered(const Scenario& scenario) {
   return meters(scenario.cluster);
@@ -67,8 +51,9 @@ Codec<std::optional<PowerSetup>> power_codec(bool with_caps) {
 std::vector<ScenarioKey> meter_keys() {
   const Codec<SiteRates> site = map_codec<SiteRates>(
       {field("name", &SiteRates::name, text_codec(), true), field("pue", &SiteRates::pue, number_codec(1, 10)),
-       field("price", &SiteRates::price, hourly_codec()), field("carbon", &SiteRates::carbon, hourly_codec()),
-       field("water", &SiteRates::water, hourly_codec())},
+       field("price", &SiteRates::price, hourly_codec(kMostRate)),
+       field("carbon", &SiteRates::carbon, hourly_codec(kMostRate)),
+       field("water", &SiteRates::water, hourly_codec(kMostRate))},
       "{name: oregon, pue: 1.1, carbon: 60}");
   return {
       row<&ClusterSetup::power>("cluster.power", power_codec(false)),

@@ -166,4 +166,20 @@ Codec<MessageRoute> route_codec() {
                                      {"scatter-gather", MessageRoute::scatter_gather}});
 }
 
+Codec<std::vector<double>> hourly_codec(double most) {
+  using Rates = std::vector<double>;
+  const Codec<double> number = number_codec(0, most);
+  const Codec<Rates> list = list_codec(number, "numbers by hour");
+  Codec<Rates> codec = list;
+  codec.type = "number, or list of numbers by hour";
+  codec.schema = [number, list](JsonWriter& json) { any_of_schema(json, number.schema, list.schema); };
+  codec.read = [number, list](const YamlNode& node, const Reading& reading, Rates& value) {
+    if (node.kind != YamlNode::Kind::scalar) return list.read(node, reading, value);
+    value.assign(1, 0);
+    number.read(node, reading, value.front());
+  };
+  codec.plain = {};
+  return codec;
+}
+
 }  // namespace contend

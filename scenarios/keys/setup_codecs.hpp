@@ -6,11 +6,14 @@
 
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 namespace contend {
 
 [[nodiscard]] Codec<DataType> data_type_codec(std::initializer_list<DataType> also = {});
 [[nodiscard]] Codec<MessageRoute> route_codec();
+/// A number from 0 to `most` that holds at all times, or a list by hour.
+[[nodiscard]] Codec<std::vector<double>> hourly_codec(double most);
 /// none, selective, operators, full, or a list of kRecomputedModules; `selective` is the list of core_attn.
 [[nodiscard]] Codec<Recomputation> recompute_codec();
 [[nodiscard]] Codec<ExchangeKind> exchange_codec();
