@@ -205,6 +205,10 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
       if (is_new) workload.places.push_back(place->first);
       job.place = place->second;
     }
+    if (request.service) {
+      job.service = static_cast<std::int32_t>(workload.services.size());
+      workload.services.push_back(*request.service);
+    }
     if (!request.duration) {
       const auto [made, is_new] = known.try_emplace({request.model, request.gpus});
       if (is_new) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,8 @@ struct JobRequest {
   [[nodiscard]] bool elastic() const { return max_gpus > 0; }
   bool tells_iterations = false;  ///< of a job with a duration: `iterations` is known, even if it is 1
   [[nodiscard]] bool knows_iterations() const { return tells_iterations || iterations > 1; }  ///< of such a job
+  bool serves = false;  ///< its model is an entry of `serving`; it has neither iterations nor a duration of its own
+  std::shared_ptr<const ServiceMaker> service{};  ///< of such a job; `duration` says then for how long requests come
   std::string batch_rule{};  ///< rule by which its batch changes while it trains; empty: it doesn't
   /// Members of a training entry and their values, which differ from those of the entry; `model` then names both
   /// (variant_of()).

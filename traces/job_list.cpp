@@ -118,9 +118,15 @@ std::optional<PlacePart> parse_place_part(std::string_view text) {
 
 class JobListReader {
  public:
-  /// `models`: what jobs of iterations may name; any text if it is empty.
-  JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink, std::span<const std::string> models)
-      : rows_{source, report.file(), {.guarded = true}}, report_{report}, sink_{sink}, models_{models} {
+  /// `models`: what jobs of iterations may name; any text if it is empty. `with_services`: jobs that name neither of
+  /// these nor iterations answer requests.
+  JobListReader(ByteSource& source, RowReport& report, const TraceSink& sink, std::span<const std::string> models,
+                bool with_services = false)
+      : rows_{source, report.file(), {.guarded = true}},
+        report_{report},
+        sink_{sink},
+        models_{models},
+        with_services_{with_services} {
     index_.fill(kNone);
   }
 
@@ -198,7 +204,8 @@ class JobListReader {
     if (neither) complain("no column \"duration_s\" (or \"model\" and \"iterations\")");
     for (const Column column : {kJobId, kModel, kGpus, kIterations}) {
       const bool of_work = column == kModel || column == kIterations;
-      if (!has(column) && !(of_work && (timed || neither))) complain(fmt::format("no column \"{}\"", kNames[column]));
+      const bool is_free = of_work && (timed || neither || (column == kIterations && with_services_));
+      if (!has(column) && !is_free) complain(fmt::format("no column \"{}\"", kNames[column]));
     }
     if (has(kAttempts) && !timed) complain("the column \"attempts_s\" needs a column \"duration_s\"");
   }
@@ -217,19 +224,27 @@ class JobListReader {
           fmt::format("{} was used on line {} already", quote_for_message(job.name), first));
     }
     job.model = name_in(kModel);
-    if (has(kDuration) && field(kDuration).empty() && field(kIterations).empty())
-      return bad(kDuration, "neither duration_s nor iterations", {}, "give one of the two");
     const bool timed = !field(kDuration).empty();
-    if (!timed) check_model(job.model);
+    job.serves = !timed && may_serve(job.model);
+    if (has(kDuration) && !timed && !job.serves && field(kIterations).empty())
+      return bad(kDuration, "neither duration_s nor iterations", {}, "give one of the two");
+    if (!timed && !job.serves) check_model(job.model);
     read_members(job, timed);
     job.submit = has(kSubmitS) ? time(kSubmitS, 9) : time(kSubmitMs, 6);
     job.gpus = static_cast<int>(positive(kGpus, TraceTable::kMaxGpus));
-    if (!timed)
+    if (!timed && !job.serves)
       job.iterations = positive(kIterations, INT64_MAX);
-    else
+    else if (timed)
       read_times(job);
     read_wishes(job);
     if (good_) sink_(rows_.line(), std::move(job));
+  }
+
+  /// A row that says neither how many iterations nor how long may be of a job that answers requests, if its model is
+  /// none that trains.
+  [[nodiscard]] bool may_serve(const std::string& model) const {
+    return with_services_ && field(kIterations).empty() && !model.empty() &&
+           std::ranges::find(models_, model) == models_.end();
   }
 
   void check_model(const std::string& model) {
@@ -252,6 +267,8 @@ class JobListReader {
       if (text.empty()) continue;
       if (timed)
         bad(column, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
+      else if (job.serves)
+        bad(column, "is for jobs of iterations, and this one answers requests", {}, "leave the field empty");
       else
         job.members.emplace_back(kNames[column], name_in(column));
     }
@@ -301,6 +318,8 @@ class JobListReader {
     job.batch_rule = name_in(kBatchRule);
     if (!job.batch_rule.empty() && job.duration)
       bad(kBatchRule, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
+    if (!job.batch_rule.empty() && job.serves)
+      bad(kBatchRule, "is for jobs of iterations, and this one answers requests", {}, "leave the field empty");
   }
 
   void read_order(JobRequest& job) {
@@ -463,6 +482,7 @@ class JobListReader {
   std::size_t width_ = 0;
   bool good_ = true;
   std::span<const std::string> models_;
+  bool with_services_;
   std::string last_model_;
   NameIndex names_;
 };
@@ -494,14 +514,15 @@ void check_order(const JobList& list, RowReport& report) {
 }
 
 /// A list without its hash.
-JobList read_list(ByteSource& source, const std::string& name, std::span<const std::string> models) {
+JobList read_list(ByteSource& source, const std::string& name, std::span<const std::string> models,
+                  bool with_services = false) {
   RowReport report{name, false};
   JobList list;
   const TraceSink keep = [&](int line, JobRequest&& job) {
     list.jobs.push_back(std::move(job));
     list.lines.push_back(line);
   };
-  JobListReader{source, report, keep, models}.read();
+  JobListReader{source, report, keep, models, with_services}.read();
   if (report.bad_rows() == 0) check_order(list, report);  // else a job may be missing because its row is bad
   report.throw_if_bad();
   if (list.jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
@@ -543,7 +564,7 @@ std::vector<JobRequest> read_job_list(const std::string& path) {
 JobList read_hashed_job_list(ByteSource& file, const std::string& name, std::span<const std::string> models) {
   HashedSource bytes{file};
   const std::unique_ptr<ByteSource> text = inflated(bytes, name);
-  JobList list = read_list(*text, name, models);
+  JobList list = read_list(*text, name, models, true);
   list.sha256 = bytes.sha256();
   return list;
 }

@@ -9,6 +9,7 @@
 //                 `training`; and how many of its iterations, >= 1
 //   fusion, compression, batch  where they differ from those of the entry: values as in `training`, such as dear or
 //                 {policy: ddp, mib: 10}
+//   model         alone, without iterations: an entry of the scenario's `serving`; the job answers requests
 //   duration_s    seconds that its last attempt takes on its GPUs, whatever the network; `model` may then be any text,
 //                 and `iterations` say how many it does in them, which is its training rate
 // and, where wanted (an empty field is as good as no column):

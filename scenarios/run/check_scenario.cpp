@@ -296,6 +296,10 @@ std::vector<std::string> check_jobs(const Scenario& scenario) {
         !note.empty())
       warnings.push_back(std::move(note));
   });
+  complaints.collect([&] {
+    if (std::string note = unserved_entries_note(scenario, scenario.workload, lists); !note.empty())
+      warnings.push_back(std::move(note));
+  });
   if (std::string note = free_tensor_note(scenario.network, scenario.training); !note.empty())
     warnings.push_back(std::move(note));
   if (std::string note = service_share_note(scenario.cluster, scenario.failures); !note.empty())

@@ -5,7 +5,6 @@
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_loans.hpp"
-#include "scenarios/training/training_graphs.hpp"
 
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
@@ -288,6 +287,7 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
   const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   std::set<SavedJob> known;
   for (const JobSpec& job : workload.jobs) {
+    if (job.service >= 0) continue;  // its answers are with its users
     const std::string name = quote_for_message(job.name);
     const SavedJob its = saved_job(cluster, workload, job);
     if (saved.size && saved.size->of_model && its.state == Bytes{})

@@ -8,6 +8,7 @@
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sizes.hpp"
+#include "scenarios/run/serving_jobs.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
@@ -289,6 +290,7 @@ std::shared_ptr<const JobList> timed_by_table(const ClusterSetup& cluster, const
   RowReport report{workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < timed.jobs.size(); ++j) {
     report.count_row();
+    if (timed.jobs[j].serves) continue;
     if (const std::string why = why_no_regimes(cluster, workload, rules, table, timed.jobs[j]); !why.empty()) {
       report.bad(timed.lines.empty() ? 0 : timed.lines[j], "batch_rule", "a batch that can't change so",
                  fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), why));
@@ -328,12 +330,19 @@ std::shared_ptr<const JobList> with_think_times(const WorkloadSetup& workload, s
        .hint = has_users ? "choose a longer time, or leave it out" : "name them in the column `user`"}};
 }
 
+std::shared_ptr<const JobList> served(const Scenario& scenario, std::uint64_t seed,
+                                      std::shared_ptr<const JobList> list) {
+  const ServingRun run{seed, scenario.engine.leap, scenario.workload.jobs.value_or("workload")};
+  return with_services(scenario, run, std::move(list));
+}
+
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
   const auto table = throughputs_of(scenario.cluster, scenario.workload);
   std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario.training, table));
   check_elastic(scenario.training, scenario.workload, table, *list);
   list = with_fitting_preferences(scenario.cluster, scenario.failures, scenario.workload, table, std::move(list));
   list = timed_by_table(scenario.cluster, scenario.workload, table, std::move(list));
+  list = served(scenario, seed, std::move(list));
   check_models(scenario.training, scenario.workload, *list);
   check_memory(scenario.workload, *list);
   check_members(scenario, scenario.workload, *list);
@@ -347,7 +356,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
                                  [&](const std::string& model) { return graphs.iteration(model); });
   JobList jobs{.sha256 = list->sha256, .jobs = std::move(scaled.jobs), .lines = {}};
   for (const std::size_t row : scaled.rows) jobs.lines.push_back(list->lines[row]);
-  return std::make_shared<const JobList>(std::move(jobs));
+  return served(scenario, seed, std::make_shared<const JobList>(std::move(jobs)));  // requests aren't scaled
 }
 
 std::shared_ptr<const JobList> with_others(const JobList& list, const ClusterSetup& cluster,
@@ -391,11 +400,13 @@ void check_window(const Scenario& scenario, std::uint64_t seed, const JobList& l
 
 std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
   std::shared_ptr<const JobList> jobs =
-      scenario.workload.jobs ? listed_jobs(scenario, seed, lists)
-                             : std::make_shared<const JobList>(JobList{
-                                   .sha256 = {},
-                                   .jobs = drawn_jobs(scenario.cluster, scenario.failures, scenario.workload, seed),
-                                   .lines = {}});
+      scenario.workload.jobs
+          ? listed_jobs(scenario, seed, lists)
+          : served(scenario, seed,
+                   std::make_shared<const JobList>(
+                       JobList{.sha256 = {},
+                               .jobs = drawn_jobs(scenario.cluster, scenario.failures, scenario.workload, seed),
+                               .lines = {}}));
   check_window(scenario, seed, *jobs);
   const NamedVirtualCluster* const others = others_of(scenario.cluster);
   return others == nullptr ? jobs : with_others(*jobs, scenario.cluster, others->name);
@@ -413,7 +424,9 @@ MeasuredWindow measured_window(const MeasureSetup& measure) {
 ChosenBlock choose_block(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
   const auto table = throughputs_of(system.cluster, workload);
   const std::shared_ptr<const JobList> list =
-      timed_by_table(system.cluster, workload, table, lists.read(*workload.jobs, known_models(system.training, table)));
+      with_services(system, {.seed = system.seed, .leaps = true, .source = *workload.jobs},
+                    timed_by_table(system.cluster, workload, table,
+                                   lists.read(*workload.jobs, known_models(system.training, table))));
   check_models(system.training, workload, *list);
   TrainingGraphs graphs{system};
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
@@ -481,6 +494,16 @@ std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSe
   }
   return idle.empty() ? std::string{}
                       : fmt::format("{}: no job names {}", join(idle), idle.size() == 1 ? "it" : "them");
+}
+
+std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
+  if (system.serving.empty()) return {};
+  const auto named = named_models(system.cluster, workload, system.training, lists);
+  std::vector<std::string> idle;
+  for (const ServingEntry& each : system.serving)
+    if (!named.contains(each.name)) idle.push_back("serving." + each.name);
+  if (idle.empty()) return {};
+  return fmt::format("{}: no job names {} as its model", join(idle), idle.size() == 1 ? "it" : "them");
 }
 
 std::vector<std::string> unused_tables_notes(const ClusterSetup& cluster, const WorkloadSetup& workload,

@@ -43,6 +43,10 @@ namespace contend {
 /// Throws InputError if the job list can't be read.
 [[nodiscard]] std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
                                                  const std::vector<TrainingEntry>& training, JobLists& lists);
+/// Which entries of `serving` have no effect because no job names them; empty if there is none. Throws InputError if
+/// the job list can't be read.
+[[nodiscard]] std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSetup& workload,
+                                                JobLists& lists);
 /// Tables of rates and profiles that hold for none of the types or jobs: a sentence each. Throws InputError if a table
 /// or the job list can't be read.
 [[nodiscard]] std::vector<std::string> unused_tables_notes(const ClusterSetup& cluster, const WorkloadSetup& workload,

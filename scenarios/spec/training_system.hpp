@@ -1,10 +1,11 @@
 #pragma once
-// The part of a scenario that says what jobs train, and on what.
+// The part of a scenario that says what jobs train or serve, and on what.
 
 #include "scenarios/spec/cluster_setup.hpp"
 #include "scenarios/spec/iteration_study.hpp"
 #include "scenarios/spec/network_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
+#include "scenarios/spec/serving_entry.hpp"
 #include "scenarios/spec/training_entry.hpp"
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct TrainingSystem {
   NetworkSetup network;
   PolicyChoice communication;
   std::vector<TrainingEntry> training;  ///< by name
+  std::vector<ServingEntry> serving;    ///< by name
   IterationStudy overlap;
   /// Rounds (PipelineSchedule::round) that graphs of pipelines have beside the first and last passes, if iterations
   /// have many more: those in the middle are left out, and a run leaps over them or throws UnleaptRounds. 0: all.

@@ -1,8 +1,9 @@
-// What keys, and members of entries of training, are for: each has a text, and each text is of one of them.
+// What keys, and members of entries of training and serving, are for: each has a text, and each text is of one of them.
 
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/recording_codec.hpp"
+#include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "sim/fields.hpp"
 
@@ -25,6 +26,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
   }
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
   for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
+  for (const MemberText& each : serving_members()) known.insert("serving.*." + each.name);
   const NamedTexts texts{key_texts()};
   std::set<std::string> described;
   for (const auto& each : texts.all()) {

@@ -1,0 +1,227 @@
+#include "scenarios/keys/serving_codec.hpp"
+
+#include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/setup_codecs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+using Served = ServingEntry;
+using key_rows::kDay;
+using key_rows::kHour;
+using key_rows::maybe;
+
+constexpr std::int64_t kMostTokens = 100'000'000, kMostBlocks = 1'000'000'000;
+constexpr int kMostReplicas = 1'000'000;
+
+const Served& usual_service() {
+  static const Served usual = [] {
+    Served entry;
+    entry.replica.batch = 256;
+    entry.replica.block = 16;
+    return entry;
+  }();
+  return usual;
+}
+
+/// A member of a member of an entry.
+template <class T, class Member>
+MapMember<Served> inner_member(std::string_view name, Member member, Codec<T> codec) {
+  return {name, part_io<Served>(member_access<Served, T>(member), std::move(codec)), false, {}};
+}
+
+/// A term of the law, which counts in picoseconds.
+template <std::int64_t StepLaw::*Term>
+MapMember<StepLaw> step_term(std::string_view name) {
+  static constexpr std::int64_t kPicoseconds = 1000;
+  const PropertyAccess<StepLaw, Time> access{
+      [](const StepLaw& law) { return Time::nanoseconds(law.*Term / kPicoseconds); },
+      [](StepLaw& law, Time time) { law.*Term = time.ns() * kPicoseconds; }};
+  return {name, part_io<StepLaw>(access, quantity_codec(Time{}, kHour)), false, {}};
+}
+
+std::span<const MapMember<StepLaw>> step_rows() {
+  static const auto all = key_rows::with_texts(
+      "serving.*.step", std::vector<MapMember<StepLaw>>{
+                            step_term<&StepLaw::overhead>("overhead"), step_term<&StepLaw::sequence>("sequence"),
+                            step_term<&StepLaw::weights>("weights"), step_term<&StepLaw::token>("token"),
+                            step_term<&StepLaw::cache>("cache"), step_term<&StepLaw::pair>("pair")});
+  return all;
+}
+
+template <class T>
+Codec<T> map_of(std::span<const MapMember<T>> rows, std::string_view example) {
+  return map_codec<T>({rows.begin(), rows.end()}, example, true);
+}
+
+std::span<const MapMember<LengthSetup>> length_rows() {
+  using L = LengthSetup;
+  constexpr double kLongest = 1e7, kWidest = 100;
+  static const auto all = key_rows::with_texts(
+      "serving.*.requests.prompt",
+      std::vector<MapMember<L>>{
+          map_member<L>("mean", &L::mean, number_codec(1, kLongest)),
+          map_member<L>("cv", &L::cv, number_codec(0, kWidest)),
+          map_member<L>("cap", &L::cap, optional_codec(integer_codec<std::int64_t>(1, kMostTokens), "none"))});
+  return all;
+}
+
+std::span<const MapMember<RequestsSetup>> request_rows() {
+  using R = RequestsSetup;
+  constexpr double kMostRequestRate = 1e6;
+  constexpr std::string_view kLength = "{mean: 1000, cv: 1, cap: 8000}";
+  static const auto all = key_rows::with_texts(
+      "serving.*.requests",
+      std::vector<MapMember<R>>{
+          map_member<R>("trace", &R::trace, maybe(path_codec())),
+          map_member<R>("rate", &R::rate, hourly_codec(kMostRequestRate)),
+          map_member<R>("prompt", &R::prompt, map_of(length_rows(), kLength)),
+          map_member<R>("answer", &R::answer, map_of(length_rows(), kLength)),
+          map_member<R>("until", &R::until, maybe(quantity_codec(Time::nanoseconds(1), 3650 * kDay)))});
+  return all;
+}
+
+std::span<const MapMember<ServiceTargets>> target_rows() {
+  using T = ServiceTargets;
+  const Codec<std::optional<Time>> time = maybe(quantity_codec(Time::nanoseconds(1), kDay));
+  static const auto all = key_rows::with_texts(
+      "serving.*.targets",
+      std::vector<MapMember<T>>{map_member<T>("ttft", &T::ttft, time), map_member<T>("tpot", &T::tpot, time)});
+  return all;
+}
+
+std::span<const MapMember<ApartSetup>> apart_rows() {
+  using A = ApartSetup;
+  static const auto all = key_rows::with_texts(
+      "serving.*.apart",
+      std::vector<MapMember<A>>{map_member<A>("prefill", &A::prefill, integer_codec<int>(1, kMostReplicas)),
+                                map_member<A>("latency", &A::latency, quantity_codec(Time{}, kHour)),
+                                map_member<A>("per_token", &A::per_token, quantity_codec(Time{}, kHour))});
+  return all;
+}
+
+std::span<const MapMember<DraftSetup>> draft_rows() {
+  using D = DraftSetup;
+  static const auto all = key_rows::with_texts(
+      "serving.*.drafts", std::vector<MapMember<D>>{map_member<D>("tokens", &D::tokens, integer_codec<int>(1, 64)),
+                                                    map_member<D>("accepted", &D::accepted, number_codec(0, 1))});
+  return all;
+}
+
+std::vector<MapMember<Served>> replica_rows() {
+  using Blocks = std::optional<std::int64_t>;
+  const PropertyAccess<Served, Blocks> blocks{
+      [](const Served& e) { return e.replica.blocks == ReplicaSpec::kUnlimited ? Blocks{} : Blocks{e.replica.blocks}; },
+      [](Served& e, Blocks value) { e.replica.blocks = value.value_or(ReplicaSpec::kUnlimited); }};
+  std::vector<MapMember<Served>> rows{
+      map_member<Served>("gpus_per_replica", &Served::gpus_per_replica, integer_codec<int>(1, 1024)),
+      inner_member<StepLaw>(
+          "step", [](auto& e) -> auto& { return e.replica.law; },
+          map_of(step_rows(), "{overhead: 1ms, weights: 7ms, token: 30us, cache: 46ns}")),
+      inner_member<std::int64_t>(
+          "batch", [](auto& e) -> auto& { return e.replica.batch; }, integer_codec<std::int64_t>(1, kMostTokens)),
+      inner_member<std::int64_t>(
+          "tokens", [](auto& e) -> auto& { return e.replica.tokens; }, integer_codec<std::int64_t>(1, kMostTokens)),
+      inner_member<std::int64_t>(
+          "block", [](auto& e) -> auto& { return e.replica.block; }, integer_codec<std::int64_t>(1, kMostTokens)),
+      {"blocks",
+       part_io<Served>(blocks, optional_codec(integer_codec<std::int64_t>(1, kMostBlocks), "none")),
+       false,
+       {}},
+      inner_member<bool>(
+          "chunked", [](auto& e) -> auto& { return e.replica.chunked; }, bool_codec()),
+  };
+  return rows;
+}
+
+std::vector<MapMember<Served>> service_rows() {
+  return {
+      map_member<Served>("route", &Served::route,
+                         choice_codec<RequestRouting>({{"round", RequestRouting::round_robin},
+                                                       {"least", RequestRouting::least},
+                                                       {"prefix", RequestRouting::affinity}})),
+      map_member<Served>("requests", &Served::requests, map_of(request_rows(), "{trace: requests.csv}")),
+      map_member<Served>("targets", &Served::targets, map_of(target_rows(), "{ttft: 2s, tpot: 50ms}")),
+      map_member<Served>("apart", &Served::apart,
+                         maybe(map_of(apart_rows(), "{prefill: 2, latency: 10us, per_token: 3us}"))),
+      map_member<Served>("drafts", &Served::drafts, maybe(map_of(draft_rows(), "{tokens: 3, accepted: 0.8}"))),
+  };
+}
+
+std::span<const MapMember<Served>> serving_rows() {
+  static const auto all = key_rows::with_texts("serving.*", table_of<MapMember<Served>>({replica_rows, service_rows}));
+  return all;
+}
+
+template <class Add>
+void check_requests(const Served& entry, const Add& add) {
+  const RequestsSetup& requests = entry.requests;
+  const bool has_law = requests != RequestsSetup{.trace = requests.trace};
+  if (!entry.given.contains("requests"))
+    add("", "requests is missing",
+        "such as {trace: requests.csv}, or {rate: 5, until: 1h, prompt: {mean: 1000}, answer: {mean: 200}}");
+  else if (requests.trace && has_law)
+    add("requests", "a trace has the times and lengths of requests, so laws have no effect", "leave either out");
+  else if (!requests.trace &&
+           (std::ranges::none_of(requests.rate, [](double rate) { return rate > 0; }) || !requests.until))
+    add("requests", "without a trace it needs a rate, and until when requests come", "such as {rate: 5, until: 1h}");
+}
+
+}  // namespace
+
+Codec<std::vector<ServingEntry>> serving_codec() {
+  return entries_codec<ServingEntry>({.members = serving_rows,
+                                      .usual = usual_service,
+                                      .why_not_named = why_no_entry_name,
+                                      .example = "{chat: {step: {weights: 7ms}, requests: {trace: requests.csv}}}",
+                                      .entry_example = "{step: {weights: 7ms}, requests: {trace: requests.csv}}",
+                                      .most = kMaxItems});
+}
+
+std::vector<Complaint> serving_complaints(const TrainingSystem& system) {
+  std::vector<Complaint> found;
+  for (const ServingEntry& each : system.serving) {
+    const std::string key = "serving." + each.name;
+    const auto add = [&](std::string_view member, std::string reason, std::string hint = {}) {
+      found.push_back({.key = member.empty() ? key : fmt::format("{}.{}", key, member),
+                       .reason = std::move(reason),
+                       .hint = std::move(hint)});
+    };
+    if (std::ranges::find(system.training, each.name, &TrainingEntry::name) != system.training.end())
+      add("", "training has an entry of this name, and jobs name either by their model");
+    if (!each.given.contains("step"))
+      add("", "how long a step takes is missing", "such as step: {weights: 7ms, token: 30us}");
+    check_requests(each, add);
+  }
+  return found;
+}
+
+std::vector<MemberText> serving_members() {
+  std::vector<MemberText> all;
+  const auto add = [&](std::string_view group, std::vector<MemberText> rows) {
+    for (MemberText& row : rows) {
+      if (!group.empty()) row.name = fmt::format("{}.{}", group, row.name);
+      all.push_back(std::move(row));
+    }
+  };
+  add("", member_texts(serving_rows(), usual_service()));
+  add("step", member_texts(step_rows(), StepLaw{}));
+  add("requests", member_texts(request_rows(), RequestsSetup{}));
+  add("requests.prompt", member_texts(length_rows(), LengthSetup{}));
+  add("targets", member_texts(target_rows(), ServiceTargets{}));
+  add("apart", member_texts(apart_rows(), ApartSetup{}));
+  add("drafts", member_texts(draft_rows(), DraftSetup{}));
+  return all;
+}
+
+}  // namespace contend

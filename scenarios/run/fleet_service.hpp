@@ -1,0 +1,50 @@
+#pragma once
+// The service of a job (sim/service.hpp) whose replicas make a fleet (models/serving/fleet.hpp).
+
+#include "models/serving/fleet.hpp"
+#include "sim/service.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+/// The replicas of a job and its requests.
+struct ServicePlan {
+  FleetSpec fleet;
+  int gpus_per_replica = 1;
+  std::vector<ServedRequest> requests;  ///< by arrival, which counts from the submission of the job
+  ServiceTargets targets;
+};
+
+/// Replica r is on the GPUs of ranks r x gpus_per_replica and following; where prefill and decode are apart, replicas
+/// for prefill come first.
+class FleetService final : public Service {
+ public:
+  FleetService(const std::shared_ptr<const ServicePlan>& plan, Time submitted);
+
+  void begin(Time now) override;
+  [[nodiscard]] Time next() const override { return next_; }
+  void advance(Time now) override;
+  [[nodiscard]] bool done() const override { return ended_ == plan_->requests.size(); }
+  [[nodiscard]] Time earliest_end() const override { return last_arrival_; }
+  bool lose(Time now) override;
+  [[nodiscard]] Time busy(std::size_t rank, Time now) const override;
+  [[nodiscard]] ServiceReport report(Time now) override;
+
+ private:
+  /// For how long a replica has been in steps, ended or not, lost or not.
+  [[nodiscard]] Time stepped(int replica, Time now) const;
+  void begin_steps();
+
+  std::shared_ptr<const ServicePlan> plan_;
+  Fleet fleet_;
+  Time next_ = Time::never(), last_arrival_;
+  std::size_t ended_ = 0;
+  std::int64_t given_before_ = 0;  ///< tokens, at the last begin()
+  std::vector<Time> before_;       ///< stepped() of each replica at the last begin()
+  std::vector<Time> lost_;         ///< time of each replica in steps that it lost
+};
+
+}  // namespace contend

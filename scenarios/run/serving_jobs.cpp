@@ -1,0 +1,191 @@
+#include "scenarios/run/serving_jobs.hpp"
+
+#include "scenarios/run/fleet_service.hpp"
+#include "scenarios/run/service_requests.hpp"
+#include "sim/cluster.hpp"
+#include "sim/error.hpp"
+#include "text/quantities.hpp"
+#include "traces/jobs/row_report.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+const ServingEntry* find_serving(const std::vector<ServingEntry>& serving, std::string_view name) {
+  const auto entry = std::ranges::find(serving, name, &ServingEntry::name);
+  return entry == serving.end() ? nullptr : &*entry;
+}
+
+FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& run) {
+  FleetSpec fleet;
+  fleet.replicas = entry.apart ? entry.apart->prefill : replicas;
+  fleet.kinds = {entry.replica};
+  fleet.kinds.front().leaps = run.leaps;
+  fleet.routing = entry.route;
+  if (entry.drafts)
+    fleet.speculation = {
+        .drafts = entry.drafts->tokens, .accepted = {}, .acceptance = entry.drafts->accepted, .seed = run.seed};
+  if (entry.apart) {
+    fleet.decode.replicas = replicas - entry.apart->prefill;
+    fleet.decode.latency = entry.apart->latency;
+    fleet.decode.per_token = entry.apart->per_token;
+  }
+  return fleet;
+}
+
+/// The record of a request that has the fleet to itself.
+RequestRecord answered_alone(const FleetSpec& spec, ServedRequest request) {
+  Fleet fleet{spec};
+  request.arrival = Time{};
+  fleet.submit(request);
+  for (Time next; (next = fleet.next()) != Time::never(); fleet.begin_steps()) fleet.advance(next);
+  return fleet.record(0);
+}
+
+/// Throws InputError if even the request that is answered fastest misses a target on an idle replica.
+void check_targets(const ServingEntry& entry, const ServicePlan& plan) {
+  const auto refuse = [&](const char* target, Time wanted, Time least) {
+    if (wanted >= least) return;
+    throw InputError{{.key = fmt::format("serving.{}.targets.{}", entry.name, target),
+                      .reason = fmt::format("no request can meet {}: the shortest takes {} on an idle replica",
+                                            print_quantity(wanted), print_quantity(least)),
+                      .hint = "a longer time, a faster step, or more GPUs for each replica"}};
+  };
+  const auto computed = [](const ServedRequest& each) { return each.prompt - each.hits; };
+  const auto least = std::ranges::min_element(plan.requests, {}, computed);
+  if (entry.targets.ttft) refuse("ttft", *entry.targets.ttft, answered_alone(plan.fleet, *least).to_first());
+  const auto cached = [](const ServedRequest& each) {
+    return each.answer < 2 ? INT64_MAX : each.prompt + each.answer / 2;
+  };
+  const auto shortest = std::ranges::min_element(plan.requests, {}, cached);
+  if (!entry.targets.tpot || shortest->answer < 2) return;
+  const RequestRecord record = answered_alone(plan.fleet, *shortest);
+  refuse("tpot", *entry.targets.tpot, Time::nanoseconds((record.end - record.first).ns() / (record.answer - 1)));
+}
+
+/// Makes the plans of jobs, each once.
+class ServicePlans {
+ public:
+  explicit ServicePlans(const ServingRun& run) : run_{run} {}
+
+  const std::shared_ptr<const ServicePlan>& of(const ServingEntry& entry, const JobRequest& job) {
+    auto& plan = plans_[{entry.name, job.gpus, entry.requests.trace ? "" : job.name}];
+    if (!plan) plan = std::make_shared<const ServicePlan>(make(entry, job));
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] ServicePlan make(const ServingEntry& entry, const JobRequest& job) const {
+    RequestList list = requests_of(entry, run_.seed, job.name);
+    ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus_per_replica, run_),
+                     .gpus_per_replica = entry.gpus_per_replica,
+                     .requests = std::move(list.requests),
+                     .targets = entry.targets};
+    Fleet fleet{plan.fleet};
+    for (const ServedRequest& each : plan.requests) {
+      try {
+        fleet.submit(each);
+      } catch (const InputError& error) {
+        const auto number = &each - plan.requests.data();
+        Complaint complaint{
+            .key = fmt::format("serving.{}.requests", entry.name),
+            .reason = error.complaints().front().reason,
+            .hint = fmt::format("more blocks or tokens in serving.{}, or shorter requests", entry.name)};
+        if (entry.requests.trace) {
+          complaint.file = *entry.requests.trace;
+          complaint.line = static_cast<int>(number) + list.first_line;
+          complaint.key.clear();
+        }
+        throw InputError{{std::move(complaint)}};
+      }
+    }
+    check_targets(entry, plan);
+    return plan;
+  }
+
+  const ServingRun& run_;
+  std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<const ServicePlan>> plans_;
+};
+
+/// What is wrong with a job that names an entry: a column, the reason, and what to do.
+struct Fault {
+  std::string_view column, reason;
+  std::string message, hint;
+};
+
+std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& entry, const JobRequest& job) {
+  const int each = entry.gpus_per_replica, replicas = job.gpus / each;
+  if (job.gpus % each != 0)
+    return Fault{"gpus",
+                 "GPUs that are no whole replicas",
+                 fmt::format("expected a multiple of {}, the GPUs of a replica of serving.{}, got {}", each, entry.name,
+                             job.gpus),
+                 {}};
+  if (entry.apart && replicas <= entry.apart->prefill)
+    return Fault{
+        "gpus", "no GPUs to decode",
+        fmt::format("{} are for prefill (serving.{}.apart), and no other to decode",
+                    replicas == 1 ? "the only replica is" : fmt::format("all {} replicas", replicas), entry.name),
+        "more GPUs, or fewer replicas for prefill"};
+  if (job.gpu_share > 0 && job.gpu_share < kWholeGpu)
+    return Fault{
+        "gpu_share", "a part of a GPU for a replica, whose steps hold on whole ones", {}, "leave the field empty"};
+  if (job.outcome != JobOutcome::completed)
+    return Fault{
+        "outcome", "an outcome of a job that ends when its requests are answered", {}, "leave the field empty"};
+  if (job.elastic())
+    return Fault{"min_gpus", "other numbers of GPUs of a job that answers requests", {}, "leave the fields empty"};
+  const bool names_type =
+      std::ranges::find(system.cluster.types, job.gpu_type, &NamedServerType::name) != system.cluster.types.end();
+  if (system.cluster.types.size() > 1 && !names_type)
+    return Fault{"gpu_type", "no type on which the steps of a replica hold",
+                 fmt::format("serving.{}.step holds on one type of GPU, and the cluster has {}", entry.name,
+                             system.cluster.types.size()),
+                 "name a type of cluster.types"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const ServingRun& run,
+                                             std::shared_ptr<const JobList> list) {
+  const auto names_entry = [&](const JobRequest& job) {
+    return job.serves ||
+           (job.service == nullptr && !job.duration && find_serving(system.serving, job.model) != nullptr);
+  };
+  if (std::ranges::none_of(list->jobs, names_entry)) return list;
+  JobList jobs = *list;
+  RowReport report{run.source, false};
+  ServicePlans plans{run};
+  for (std::size_t j = 0; j < jobs.jobs.size(); ++j) {
+    JobRequest& job = jobs.jobs[j];
+    report.count_row();
+    if (!names_entry(job)) continue;
+    const int line = jobs.lines.empty() ? 0 : jobs.lines[j];
+    const ServingEntry* const entry = find_serving(system.serving, job.model);
+    if (entry == nullptr) continue;  // no model at all: the check of models names it
+    if (const auto fault = fault_of(system, *entry, job)) {
+      report.bad(line, fault->column, fault->reason, fault->message, fault->hint);
+      continue;
+    }
+    const std::shared_ptr<const ServicePlan> plan = plans.of(*entry, job);
+    job.serves = true;
+    job.iterations = 1;
+    job.duration = std::max(Time::nanoseconds(1), plan->requests.back().arrival);
+    job.service = std::make_shared<const ServiceMaker>(
+        [plan](Time submitted) { return std::make_unique<FleetService>(plan, submitted); });
+  }
+  report.throw_if_bad();
+  return std::make_shared<const JobList>(std::move(jobs));
+}
+
+}  // namespace contend

@@ -1,0 +1,25 @@
+#pragma once
+// The jobs of a list that answer requests: those whose model is an entry of `serving`.
+
+#include "scenarios/spec/training_system.hpp"
+#include "traces/job_list.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace contend {
+
+/// What the services of a run have in common.
+struct ServingRun {
+  std::uint64_t seed = 1;
+  bool leaps = true;   ///< engine.leap
+  std::string source;  ///< of the jobs, for messages: the job list
+};
+
+/// The jobs with their services, and for how long requests come as their durations. Throws InputError with the rows
+/// that can't be, and with the requests that no replica can hold.
+[[nodiscard]] std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const ServingRun& run,
+                                                           std::shared_ptr<const JobList> list);
+
+}  // namespace contend

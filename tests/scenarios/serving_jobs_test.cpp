@@ -1,0 +1,182 @@
+// Jobs that answer requests, from scenarios: the hand cases of docs/models/serving.md in a cluster, and what is
+// refused.
+
+#include "results/result_writer.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/run/service_requests.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+/// A server of two GPUs, and a job `a` on some of them whose replicas take 1 ms a step, or 2 us a token if that is
+/// more.
+struct ServedScenario : ListedJobs {
+  explicit ServedScenario(const std::string& requests, const std::string& more = "", int gpus = 1,
+                          const std::string& step = "{weights: 1ms, token: 2us}", const std::string& jobs = "") {
+    const std::string list = fmt::format("job_id,submit_s,model,gpus,iterations\na,0,chat,{},\n{}", gpus, jobs);
+    scenario = parsed(
+        fmt::format("cluster: {{servers: 1, gpus_per_server: 2}}\n"
+                    "policies: {{scheduling: fifo, placement: first-fit}}\n"
+                    "workload: {{jobs: {}}}\n"
+                    "serving: {{chat: {{step: {}, requests: {{trace: {}}}{}}}}}\n",
+                    file("jobs.csv", list), step, file("requests.csv", "arrival,prompt,answer\n" + requests), more));
+  }
+};
+
+/// First and last tokens, in us.
+std::vector<std::int64_t> token_times(const RunResult& result) {
+  std::vector<std::int64_t> times;
+  for (const RequestResult& each : result.services.front().requests)
+    for (const Time time : {each.first, each.end}) times.push_back(time.ns() / 1000);
+  return times;
+}
+using Times = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("serving: one request, by hand, and what results say about it") {
+  const ServedScenario served{"0,600,4\n", ", targets: {ttft: 2ms, tpot: 1ms}"};
+  const RunResult result = served.run();
+  CHECK(token_times(result) == Times{1200, 4200});
+  CHECK(result.jobs[0].finish == Time::nanoseconds(4'200'000));
+  CHECK(result.jobs[0].compute == GpuTime{Time::nanoseconds(4'200'000), 1});
+  CHECK(result.gpus[0].busy == Time::nanoseconds(4'200'000));
+  CHECK(result.gpus[1].busy == Time{});
+  const Summary summary = summarise(result);
+  CHECK(summary.answers.ttft.mean_s == near(1.2e-3));
+  CHECK(summary.answers.tpot.mean_s == near(1e-3));
+  CHECK(summary.answers.e2e.p99_s == near(4.2e-3));
+  CHECK(summary.answers.targets_met == 1);
+  CHECK(summary.answers.goodput_per_s == near(1 / 4.2e-3));
+  CHECK(summary.answers.tokens_per_s == near(4 / 4.2e-3));
+  CHECK(summary.answers.mean_batch == near(1));
+  CHECK(std::isnan(summary.answers.kv_peak));
+  const Replica replica{1, result, summary, {}};
+  CHECK(requests_csv({&replica, 1}) ==
+        "job_id,request,arrival_s,prompt,answer,first_s,end_s,ttft_s,tpot_s,waited_s,waited_for,evictions,replica\n"
+        "a,0,0,600,4,0.0012,0.0042,0.0012,0.001,0,,0,0\n");
+  CHECK(summary_json("x", {&replica, 1}).find("\"ttft_p99_s\"") != std::string::npos);
+}
+
+TEST_CASE("serving: replicas get requests by turns, and their GPUs are busy for themselves") {
+  const ServedScenario served{"0,100,6\n0,100,1\n0.0011,100,6\n0.0012,100,2\n", ", batch: 1, route: round", 2};
+  const RunResult result = served.run();
+  CHECK(token_times(result) == Times{1000, 6000, 1000, 1000, 7000, 12'000, 2200, 3200});
+  CHECK(result.gpus[0].busy == Time::nanoseconds(12'000'000));
+  CHECK(result.gpus[1].busy == Time::nanoseconds(3'000'000));
+}
+
+TEST_CASE("serving: a KV cache that is full evicts, and the evicted tokens are computed again") {
+  const ServedScenario served{"0,3,4\n0,3,4\n", ", block: 1, blocks: 10", 1, "{weights: 1ms, token: 300us}"};
+  const RunResult result = served.run();
+  CHECK(token_times(result) == Times{1800, 4800, 1800, 6600});
+  const ServiceResult& service = result.services.front();
+  CHECK(service.requests[1].evictions == 1);
+  CHECK(service.tokens == 8);
+  CHECK(summarise(result).answers.evictions == 1);
+  CHECK(summarise(result).answers.kv_peak == near(1));
+}
+
+TEST_CASE("serving: results say for how long a request waited, and for what") {
+  const ServedScenario served{"0,100,2\n0,100,2\n0.0025,100,2\n", ", batch: 1"};
+  const RunResult result = served.run();
+  const std::vector<RequestResult>& requests = result.services.front().requests;
+  CHECK(token_times(result) == Times{1000, 2000, 3000, 4000, 5000, 6000});
+  CHECK(requests[0].waited_for == RequestWait::none);
+  CHECK(requests[1].waited_for == RequestWait::batch);
+  CHECK(requests[1].admitted == Time::nanoseconds(2'000'000));
+}
+
+TEST_CASE("serving: prefill and decode apart") {
+  const ServedScenario served{"0,400,3\n0,400,3\n", ", apart: {prefill: 1, latency: 100us, per_token: 1us}", 2};
+  const RunResult result = served.run();
+  CHECK(token_times(result) == Times{1600, 4100, 1600, 5100});
+  CHECK(result.services.front().requests[0].replica == 1);
+}
+
+TEST_CASE("serving: requests count from the submission, beside jobs that train, with and without leaping") {
+  ServedScenario served{"0,600,40\n0.01,300,20\n", "", 1, "{weights: 1ms, token: 2us, cache: 10ns}",
+                        "b,0,resnet50,1,200\n"};
+  const RunResult leapt = served.run();
+  served.scenario.engine.leap = false;
+  const RunResult stepped = served.run();
+  CHECK(leapt.digest == stepped.digest);
+  CHECK(leapt.events < stepped.events);
+  CHECK(leapt.jobs[1].state == JobState::finished);
+  served.scenario.engine.until = Time::nanoseconds(20'500'000);
+  const RunResult cut = served.run();
+  served.scenario.engine.leap = true;
+  const RunResult cut_leaping = served.run();
+  CHECK(cut.digest == cut_leaping.digest);
+  CHECK(cut.services.front().tokens > 20);
+  CHECK(cut.jobs[0].compute == GpuTime{Time::nanoseconds(20'500'000), 1});
+}
+
+TEST_CASE("serving: laws draw as many requests as their rate says, with lengths of their means") {
+  ServingEntry entry;
+  entry.name = "chat";
+  entry.requests = {.rate = {50}, .prompt = {100, 1, 1000}, .answer = {20, 0, {}}, .until = Time::seconds(100)};
+  const std::vector<ServedRequest> requests = requests_of(entry, 7, "a").requests;
+  CHECK(static_cast<double>(requests.size()) == near(5000, 0.06));  // four standard deviations
+  double sum = 0;
+  std::int64_t longest = 0;
+  for (const ServedRequest& each : requests) {
+    sum += static_cast<double>(each.prompt);
+    longest = std::max(longest, each.prompt);
+    CHECK(each.answer == 20);
+  }
+  CHECK(sum / static_cast<double>(requests.size()) == near(100, 0.06));
+  CHECK(longest <= 1000);
+  CHECK(requests.back().arrival < Time::seconds(100));
+  CHECK(requests_of(entry, 7, "a").requests.back().arrival == requests.back().arrival);
+  CHECK(requests_of(entry, 7, "b").requests.front().arrival != requests.front().arrival);
+  entry.requests.rate = {0, 1};
+  entry.requests.until = Time::seconds(3700);
+  CHECK(requests_of(entry, 7, "a").requests.front().arrival > Time::seconds(3600));
+}
+
+TEST_CASE("serving: the entry is printed as it is read") {
+  const ServedScenario served{"0,6,4\n", ", batch: 8, drafts: {tokens: 3, accepted: 0.8}"};
+  const std::string printed = to_yaml(served.scenario);
+  CHECK(printed.find("chat: {step: {weights: 1ms, token: 2us}") != std::string::npos);
+  CHECK(printed.find("drafts: {tokens: 3, accepted: 0.8}") != std::string::npos);
+}
+
+TEST_CASE("serving: what can't be is refused at its place") {
+  const auto refusals = [](const std::string& requests, const std::string& more, int gpus = 1) {
+    return ServedScenario{requests, more, gpus}.refusals();
+  };
+  CHECK(refusals("0,6,4\n", "") == "");
+  CHECK(refusals("0,6,4\n0,600,4\n", ", blocks: 20").starts_with("requests.csv:3: a request of 600 + 4 tokens"));
+  CHECK(refusals("1,6,4\n0.5,6,4\n", "").starts_with("requests.csv:3: arrival: the time goes back"));
+  CHECK(refusals("0,600,4\n", ", targets: {ttft: 1ms}")
+            .starts_with("serving.chat.targets.ttft: no request can meet 1ms: the shortest takes "));
+  CHECK(
+      refusals("0,600,4\n", ", targets: {tpot: 999us}").starts_with("serving.chat.targets.tpot: no request can meet"));
+  CHECK(refusals("0,6,4\n", ", gpus_per_replica: 2")
+            .starts_with("jobs.csv:2: gpus: expected a multiple of 2, the GPUs of a replica of serving.chat, got 1"));
+  CHECK(refusals("0,6,4\n", ", apart: {prefill: 1}").find("no other to decode") != std::string::npos);
+  CHECK(refusals("", "").find("there is no request") != std::string::npos);
+}
+
+TEST_CASE("serving: entries without a step or requests, and names that mean two things, are refused") {
+  const auto faults = [](const std::string& serving) { return errors_of("serving: " + serving); };
+  CHECK(faults("{chat: {requests: {trace: r.csv}}}").find("serving.chat: how long a step takes is missing") !=
+        std::string::npos);
+  CHECK(faults("{chat: {step: {weights: 1ms}}}").find("serving.chat: requests is missing") != std::string::npos);
+  CHECK(faults("{chat: {step: {wieghts: 1ms}}}").find("did you mean \"weights\"?") != std::string::npos);
+  CHECK(faults("{a: {step: {weights: 1ms}, requests: {trace: r.csv}}}\ntraining: {a: {model: resnet50, batch: 8}}")
+            .find("training has an entry of this name") != std::string::npos);
+}
