@@ -2,11 +2,13 @@
 
 #include "validate/rl/rl_suite.hpp"
 
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "validate/verdict.hpp"
 
 #include <cstdint>
 #include <cstdio>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -29,6 +31,41 @@ TEST_CASE("rl: in order of completion single answers pass the bound") {
     beyond += static_cast<double>(loop.totals().staleness_max) > each.eta + 0.75 ? 1 : 0;
   }
   CHECK(beyond > 0);
+}
+
+TEST_CASE("rl: runs that lose their GPUs at random instants train each group once, within the bound") {
+  int losses = 0;
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{200}); ++seed) {
+    CAPTURE(seed);
+    const RlCase each = random_rl_case(seed);
+    RlLoop loop = rl_loop_of(each);
+    RandomStream stream{seed, "rl-losses"};
+    for (Time now; !loop.is_over();) {
+      const Time next = loop.next();
+      REQUIRE(next < Time::never());
+      if (stream.uniform() < 0.9 || loop.totals().groups_begun == 0) {
+        now = next;
+        loop.advance(now);
+        continue;
+      }
+      now = Time::nanoseconds(stream.uniform_integer(now.ns(), next.ns()));
+      loop.lose(now);
+      now += Time::nanoseconds(stream.uniform_integer(0, 5000));
+      loop.resume(now);
+      ++losses;
+    }
+    CHECK(loop.steps().size() == static_cast<std::size_t>(each.trainings));
+    std::set<GroupNumber> trained;
+    for (const RlStep& step : loop.steps())
+      for (const TakenGroup& taken : step.groups) {
+        CHECK(each.group(taken.group).is_kept);
+        CHECK(trained.insert(taken.group).second);
+      }
+    if (each.mode == RlCase::Mode::asynchronous && each.in_order)
+      CHECK(static_cast<double>(loop.totals().staleness_max) <= each.eta + 0.75);
+    CHECK(loop.totals().tokens_answered <= loop.totals().tokens_asked);
+  }
+  CHECK(losses > 0);
 }
 
 TEST_CASE("rl: the suite holds, with the public data or without them") {

@@ -207,6 +207,7 @@ Time RlLoop::trained(Time now) const {
 }
 
 void RlLoop::lose(Time now) {
+  if (now == next()) advance(now);  // what ends at this instant isn't lost
   account(now);
   pool_.lose(now);
 }

@@ -94,8 +94,8 @@ class RlLoop {
   [[nodiscard]] Time next();
   /// Takes the loop to `now`, which isn't after next().
   void advance(Time now);
-  /// All GPUs are lost at `now`, and with them caches and what the trainer is at. Answers given so far, rewards and
-  /// groups that are ready stay. Nothing else happens until resume().
+  /// All GPUs are lost at `now`, which isn't after next(), and with them caches and what the trainer is at. Answers
+  /// given so far, rewards and groups that are ready stay. Nothing else happens until resume().
   void lose(Time now);
   /// The GPUs are back: replicas compute the lost caches again, and the trainer begins its phase again.
   void resume(Time now);
