@@ -102,7 +102,7 @@ void RankOperators::index_projections(const SparseIndex& index) {
 }
 
 void RankOperators::rotary(std::int64_t width) {
-  if (work_.eager) {
+  if (work_.pointwise != PointwiseKernels::fused) {
     // To fp32, a product of complex numbers, and back; so are the gradients.
     return separate("rotary", as_real(all_) * as_real(width), {16, 2, 3}, {16, 2, 3});
   }
@@ -123,7 +123,7 @@ void RankOperators::cross_attention() {
 
 /// The queries of this rank's tokens to the keys of the whole sequence, which come from all context ranks.
 void RankOperators::core_attention(bool causal) {
-  if (work_.eager && kind_->key_value_heads < kind_->heads && !kind_->latent) {
+  if (work_.pointwise != PointwiseKernels::fused && kind_->key_value_heads < kind_->heads && !kind_->latent) {
     // Every query head gets a key and a value of its own; backward their gradients are added up.
     const double written =
         as_real(all_) * as_real(kind_->query_width() + kind_->context_width()) / as_real(split_.tensor);

@@ -34,6 +34,13 @@ namespace contend {
 /// vocabulary that ranks share; backward a product and the conversion (core/tensor_parallel/cross_entropy.py).
 enum class LossKernels : std::uint8_t { fused, framework, megatron };
 
+/// The kernels of RMS norms, rotary positions and gated activations. Fused: one each. Eager: kernels of single
+/// operations, in part in fp32, and keys and values are copied for each query head, as PyTorch runs a plain model
+/// without a compiler. Compiled: one each, but for rotary positions as products of complex numbers, which TorchInductor
+/// leaves to eager kernels (torch/_inductor/lowering.py, unsupported_output_tensor), and for these copies, which a
+/// kernel of attention reads that isn't compiled.
+enum class PointwiseKernels : std::uint8_t { fused, compiled, eager };
+
 /// What a rank computes with: one micro-batch, how it is divided, and the kernels of attention.
 struct MicroBatch {
   std::int64_t sequences = 1;   ///< >= 1
@@ -42,9 +49,7 @@ struct MicroBatch {
   bool flash_attention = true;  ///< attention in one kernel; else scores and weights lie in memory
   bool skip_masked = true;      ///< that kernel leaves out the half of the scores that a causal mask hides
   LossKernels loss = LossKernels::fused;
-  /// RMS norms, rotary positions and gated activations are kernels of single operations, in part in fp32, and keys and
-  /// values are copied for each query head: as PyTorch runs a plain model without a compiler. Else one kernel each.
-  bool eager = false;
+  PointwiseKernels pointwise = PointwiseKernels::fused;
   std::vector<AttentionPart> documents{};  ///< that fill the sequences, unevenly; empty: each sequence is one
   double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
   double server_imbalance = 1;  ///< the same of the servers of the experts, >= 1

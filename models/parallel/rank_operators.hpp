@@ -188,7 +188,7 @@ class RankOperators {
 
   /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
   void norm(std::string_view name, std::int64_t rows, std::int64_t columns) {
-    if (work_.eager && model_.norm == NormKind::rms) {
+    if (work_.pointwise == PointwiseKernels::eager && model_.norm == NormKind::rms) {
       // To fp32, squares, their mean, by its root, back, times the weights; backward the gradients of each.
       return separate(name, as_real(rows) * as_real(columns), {28, 4, 6}, {52, 6, 10});
     }
@@ -322,7 +322,7 @@ class RankOperators {
     product(up, groups, rows, (kind_->gated ? 2 : 1) * width, ends, work_.type);
     if (groups > 1) operators_.back().measured_as = "grouped_gemm";
     // Gated: reads gate and up, writes their product; backward also reads its gradient and writes two.
-    if (work_.eager && kind_->gated) {
+    if (work_.pointwise == PointwiseKernels::eager && kind_->gated) {
       separate(activation, rows * as_real(width), {0, 5, 2}, {0, 9, 3});  // the activation, and the product with up
     } else {
       pointwise(activation, rows, width, kind_->gated ? 3 : 2, kind_->gated ? 5 : 3);

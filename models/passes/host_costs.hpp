@@ -49,6 +49,10 @@ struct HostCosts {
   /// waits.
   Time routing_wait;
   OptimizerKernels optimizer = OptimizerKernels::fused;
+  /// Gradients are clipped: kernels beside the update read each for the norm, and read and write it to scale it.
+  bool clips = false;
+  /// Gradients lie in a buffer that is cleared each iteration, and scaled before data-parallel ranks add it up.
+  bool gradient_buffer = false;
   HostWaits waits = HostWaits::never;
   bool graphs = false;  ///< the kernels of a layer are one CUDA graph
   /// The graph leaves out the experts and their exchange, whose sizes the host learns from the GPU; needs `graphs`.
@@ -66,6 +70,12 @@ struct HostCosts {
                              const ModelUnit& unit) const;
   /// The passes of a layer of a table, both gradients in `backward_input`.
   [[nodiscard]] HostTimes of(const Layer& layer) const;
+  /// Bytes that the GPU moves beside an optimizer, for each weight that a rank updates.
+  [[nodiscard]] double clipped_bytes() const { return clips ? 4 + 4 + 4 : 0; }
+  /// The same for each gradient of so many bytes that a rank has, which so many data-parallel ranks add up.
+  [[nodiscard]] double buffered_bytes(int width, int ranks) const {
+    return gradient_buffer ? width * (ranks > 1 ? 3 : 1) : 0;
+  }
   /// The update of so many tensors.
   [[nodiscard]] Time update(std::int64_t tensors) const;
 };

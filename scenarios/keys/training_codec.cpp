@@ -128,7 +128,10 @@ std::vector<Member> execution_members() {
                     choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}})),
       map_member<E>("efficiency", &E::efficiency, efficiency_codec()),
       map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto")),
-      map_member<E>("pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}})),
+      map_member<E>("pointwise", &E::pointwise,
+                    choice_codec<PointwiseKernels>({{"fused", PointwiseKernels::fused},
+                                                    {"compiled", PointwiseKernels::compiled},
+                                                    {"eager", PointwiseKernels::eager}})),
       map_member<E>("attention_efficiency", &E::attention_efficiency, optional_codec(number_codec(0.01, 1), "auto")),
       map_member<E>("attention", &E::attention, attention_codec()),
       map_member<E>(

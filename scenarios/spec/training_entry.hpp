@@ -257,14 +257,14 @@ struct TrainingEntry : TrainingSetup {
   int backup = 0;
   CodedSteps coded;
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
-  std::optional<ParallelSetup> parallel;    ///< if the model is spread over several GPUs
-  std::optional<RecordingSetup> recording;  ///< which jobs do in place of training a model
-  std::optional<std::string> config;        ///< path of a config.json that describes the model
-  std::optional<std::string> config_as;     ///< the architecture as which it is read; nothing: its own
-  TransformerSizes transformer;             ///< sizes of the model, if neither a name nor a file gives it
-  std::optional<LossKernels> loss;          ///< of softmax and loss; nothing: as the host has them
-  bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
-  std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
+  std::optional<ParallelSetup> parallel;                 ///< if the model is spread over several GPUs
+  std::optional<RecordingSetup> recording;               ///< which jobs do in place of training a model
+  std::optional<std::string> config;                     ///< path of a config.json that describes the model
+  std::optional<std::string> config_as;                  ///< the architecture as which it is read; nothing: its own
+  TransformerSizes transformer;                          ///< sizes of the model, if neither a name nor a file gives it
+  std::optional<LossKernels> loss;                       ///< of softmax and loss; nothing: as the host has them
+  PointwiseKernels pointwise = PointwiseKernels::fused;  ///< what lies between products
+  std::optional<double> attention_efficiency;            ///< share of the peak that attention in one kernel reaches
   Recomputation recompute = Recomputation::none;
   Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0

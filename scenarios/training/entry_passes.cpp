@@ -83,7 +83,7 @@ std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const Tim
   const Time computing = model.forward() + model.backward();
   const int count = micro_batches(entry, model.batch, workers);
   if (entry.optimizer != nullptr)
-    passes.push_back({"update", [&entry](TimedModel& timed) { add_update(entry, timed); }});
+    passes.push_back({"update", [&entry, workers](TimedModel& timed) { add_update(entry, timed, workers); }});
   if (count > 1)
     passes.push_back({"accumulate", [=](TimedModel& timed) {
                         timed.batch *= count;

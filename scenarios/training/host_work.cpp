@@ -182,7 +182,7 @@ std::optional<Pass<FusedIteration>> spread_launches(const TrainingEntry& entry, 
           const auto found = passes.find(id);
           return found == passes.end() ? work_of(costs, op) : found->second;
         };
-        iteration.graph = with_launches(iteration.graph, work, costs.step, false, fastest);
+        iteration.graph = with_launches(iteration.graph, work, costs.step, costs.waits == HostWaits::pass, fastest);
       }};
 }
 

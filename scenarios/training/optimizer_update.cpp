@@ -123,6 +123,23 @@ RankUpdate offloaded_update(const TrainingEntry& entry, const TrainingIteration&
   return {std::max(launches, time), launches > time, offloaded_update_traffic(elements, each)};
 }
 
+/// Bytes that kernels beside the optimizer's move, of a rank that has these stages and updates so many elements. Where
+/// gradients are shared out, each has its share of the buffer.
+double beside_update(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages,
+                     double updated) {
+  const HostCosts* const host = host_of(entry);
+  if (host == nullptr) return 0;
+  const auto buffered = [&](std::int64_t elements, const RankGroups& ranks) {
+    const int shares = job.sharding >= Sharding::gradients ? ranks.size : 1;
+    return host->buffered_bytes(job.gradient_bytes, ranks.size) * static_cast<double>(elements) / shares;
+  };
+  double bytes = host->clipped_bytes() * updated;
+  for (const int stage : stages)
+    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
+      bytes += buffered(unit.dense_elements, job.dense_groups()) + buffered(unit.expert_elements, job.expert_groups());
+  return bytes;
+}
+
 }  // namespace
 
 std::int64_t product_kernels(const TrainingEntry& entry, const TimedModel& model) {
@@ -139,15 +156,18 @@ Bytes kept_by(const TrainingEntry& entry, const TimedModel& model) {
   return Bytes{static_cast<std::int64_t>(std::ceil(bytes))};
 }
 
-void add_update(const TrainingEntry& entry, TimedModel& model) {
+void add_update(const TrainingEntry& entry, TimedModel& model, int workers) {
   if (entry.optimizer == nullptr) return;
   const auto values = static_cast<double>(model.gradient_elements());
   const bool separately = updates_separately(entry);
   const int width = model.gradient_element_bytes;
   const Optimizer& optimizer = *entry.optimizer;
-  Time update = kernel_costs(entry).of(
-      optimizer.goes_by_shape() ? update_work(optimizer, shapes_of(model), 1, width, separately, entry.keeping())
-                                : update_work(optimizer, values, width, separately, entry.keeping()));
+  KernelWork work = optimizer.goes_by_shape()
+                        ? update_work(optimizer, shapes_of(model), 1, width, separately, entry.keeping())
+                        : update_work(optimizer, values, width, separately, entry.keeping());
+  if (const HostCosts* const host = host_of(entry))
+    work.bytes += (host->clipped_bytes() + host->buffered_bytes(width, workers)) * values;
+  Time update = kernel_costs(entry).of(work);
   if (optimizer.has_products()) {
     ProductTimes times{entry};
     for (const WeightShape& shape : shapes_of(model)) update += times(shape) * shape.count;
@@ -207,6 +227,7 @@ RankUpdate rank_update(const TrainingEntry& entry, const TransformerModel& model
     const double moved = optimizer.goes_by_shape() ? work.bytes / elements : optimizer.moved(width, entry.keeping());
     return offloaded_update(entry, job, elements, moved, kept, launches);
   }
+  work.bytes += beside_update(entry, job, stages, elements);
   RankUpdate update{.time = kernel_costs(entry).of(work)};
   ProductTimes times{entry};
   if (optimizer.has_products())

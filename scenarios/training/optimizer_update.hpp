@@ -11,10 +11,10 @@
 
 namespace contend {
 
-/// Adds the update of the weights to the forward passes, so that the parts add up to it exactly: that of the kernels,
-/// in proportion to values, or that of the host (`update_per_tensor`), in proportion to tensors, whichever is longer.
-/// None without an optimizer.
-void add_update(const TrainingEntry& entry, TimedModel& model);
+/// Adds the update of the weights on one of so many workers to the forward passes, so that the parts add up to it
+/// exactly: that of the kernels, in proportion to values, or that of the host (`update_per_tensor`), in proportion to
+/// tensors, whichever is longer. None without an optimizer.
+void add_update(const TrainingEntry& entry, TimedModel& model, int workers);
 /// What the optimizer of the entry, which has one, keeps of such a model on each GPU.
 [[nodiscard]] Bytes kept_by(const TrainingEntry& entry, const TimedModel& model);
 /// Kernels of the products of an update of the model.

@@ -187,7 +187,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
   work.flash_attention = entry.flash_attention().value_or(true);
   work.loss = loss_of(entry);
-  work.eager = entry.eager;
+  work.pointwise = entry.pointwise;
   work.type = entry.type;
   work.trained = entry.trained(model);
   if (const HostCosts* const host = host_of(entry)) {

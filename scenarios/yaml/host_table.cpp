@@ -59,6 +59,11 @@ std::vector<MapMember<HostCosts>> members() {
                                                     {"foreach", OptimizerKernels::foreach},
                                                     {"fused", OptimizerKernels::fused}}),
                     "kernels that update the weights: 12 for each tensor, 12 for all, or 4"),
+      map_member<H>("clips", &H::clips, bool_codec(),
+                    "whether the GPU has kernels for the norm of the gradients and their scaling by it"),
+      map_member<H>("gradient_buffer", &H::gradient_buffer, bool_codec(),
+                    "whether gradients lie in a buffer that is cleared each iteration, and scaled before data-parallel "
+                    "ranks add it up"),
       map_member<H>("waits", &H::waits,
                     choice_codec<HostWaits>(
                         {{"never", HostWaits::never}, {"iteration", HostWaits::iteration}, {"pass", HostWaits::pass}}),

@@ -132,6 +132,51 @@ TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel")
   CHECK(iteration_of(one + ", graphs: true}", 1) < Time::microseconds(1000));
 }
 
+TEST_CASE("hosts: gradients are clipped, cleared and scaled beside the update") {
+  // A layer has 8 x 4 x 64 x 512 + 3 x 512 x 1024 + 2 x 512 weights, the tables 2 x 8000 x 512, the last norm 512. An
+  // A100-40GB moves 0.8 x 1,555 bytes a nanosecond.
+  const auto layers = [](int count) { return count * 2'622'464 + 2 * 8000 * 512 + 512; };
+  const auto moved = [](double bytes) { return bytes / (0.8 * 1555e9); };
+  const auto seconds = [](const char* host, int gpus, int zero = 0) {
+    return iteration_of(
+               fmt::format("optimizer: adam, global_batch: {}, parallel: {{zero: {}}}, host: {{{}}}", gpus, zero, host),
+               gpus)
+        .to_seconds();
+  };
+  CHECK(seconds("clips: true", 1) - seconds("clips: false", 1) == near(moved(12.0 * layers(1)), 1e-3));
+  CHECK(seconds("gradient_buffer: true", 1) - seconds("step: 0s", 1) == near(moved(4.0 * layers(1)), 1e-3));
+  // Two data-parallel ranks also scale what they are to add up.
+  CHECK(seconds("gradient_buffer: true", 2) - seconds("step: 0s", 2) == near(moved(12.0 * layers(2)), 1e-3));
+  // Where they share them out, each has half of the buffer.
+  CHECK(seconds("gradient_buffer: true", 2, 2) - seconds("step: 0s", 2, 2) == near(moved(6.0 * layers(2)), 1e-3));
+  // The 11,689,512 weights of a network of layers.
+  const auto network = [](const char* host, int gpus) {
+    const Scenario scenario = parsed(fmt::format(
+        "cluster: {{servers: 2, gpus_per_server: 1}}\nnetwork: {{alpha: 0s, beta: 1ns/B}}\ntraining: {{it: "
+        "{{model: resnet18, batch: 8, device: A100-40GB, dtype: fp32, optimizer: adam, host: {{launch: 1us, {}}}}}}}\n",
+        host));
+    return lone_iteration(scenario, "it", gpus).to_seconds();
+  };
+  CHECK(network("clips: true", 1) - network("clips: false", 1) == near(moved(12.0 * 11'689'512), 1e-3));
+  CHECK(network("gradient_buffer: true", 2) - network("step: 0s", 2) == near(moved(12.0 * 11'689'512), 1e-3));
+}
+
+TEST_CASE("hosts: with waits before each pass a host waits for the update, too") {
+  // Adam moves 28 bytes for each of 10,814,976 weights: 243,424 ns and a start of 5 us, beside the last 3 of 4 launches
+  // of 25 us. Without an optimizer these launches stay. A host that doesn't wait launches what follows meanwhile.
+  const auto update = [](const char* waits) {
+    const auto with = [&](const char* optimizer) {
+      return iteration_of(
+          fmt::format("optimizer: {}, global_batch: 1, parallel: {{zero: 0}}, host: {{dispatch: 20us, "
+                      "dispatch_backward: 20us, launch: 5us, waits: {}}}",
+                      optimizer, waits));
+    };
+    return with("adam") - with("none");
+  };
+  CHECK(update("iteration") == Time{});
+  CHECK(update("pass") == Time::nanoseconds(243'424 + 5'000 - 3 * 25'000));
+}
+
 TEST_CASE("hosts: experts are launched one by one, and their routing takes launches of its own") {
   const auto time = [](const std::string& host) {
     const Scenario scenario = parsed(

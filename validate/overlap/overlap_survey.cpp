@@ -124,7 +124,7 @@ const OverlapProblem& updated(std::size_t index, double update_s) {
     if (update_s > 0 && kNetworks[index].is_updated) entry.optimizer = find_optimizer("adam");
     entry.update_per_tensor = Time::ceil_nanoseconds(update_s * 1e9);
     TimedModel model = alone(index);
-    add_update(entry, model);
+    add_update(entry, model, 1);
     last[index] = {update_s, overlap_problem(model, kGpusPerNode, {})};
   }
   return last[index].problem;

@@ -566,7 +566,7 @@ TEST_CASE("kernels of single operations move what each of them reads and writes"
   MicroBatch work = micro_batch(64, 2);
   work.type = DataType::bf16;
   const Operators fused = transformer_operators(model, 0, work);
-  work.eager = true;
+  work.pointwise = PointwiseKernels::eager;
   const Operators eager = transformer_operators(model, 0, work);
   constexpr double kRows = 128, kWidth = 4096;
   const auto moved = [&](const char* name, double forward, double backward, double numbers) {
@@ -586,4 +586,11 @@ TEST_CASE("kernels of single operations move what each of them reads and writes"
   CHECK(named(fused, "attention_norm").forward.bytes == 4 * kRows * kWidth);
   for (const TransformerOperator& each : fused)
     if (each.kind == OperatorKind::product) CHECK(named(eager, each.name).forward.bytes == each.forward.bytes);
+  // A compiler joins the others, but neither complex numbers nor what a kernel of attention reads.
+  work.pointwise = PointwiseKernels::compiled;
+  const Operators compiled = transformer_operators(model, 0, work);
+  for (const char* const name : {"rotary", "repeated_keys_values"})
+    CHECK_MESSAGE(named(compiled, name).forward.bytes == named(eager, name).forward.bytes, name);
+  for (const char* const name : {"attention_norm", "activation"})
+    CHECK_MESSAGE(named(compiled, name).input_gradient.bytes == named(fused, name).input_gradient.bytes, name);
 }
