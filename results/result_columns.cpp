@@ -261,35 +261,6 @@ constexpr Column<SharedRow> kSharingColumns[] = {
     {"speed", "number", [](const SharedRow& s) { return Cell{1 - s.lost.to_seconds() / s.time.to_seconds()}; }},
 };
 
-/// By RequestWait.
-constexpr const char* kRequestWaits[] = {"", "batch", "tokens", "memory"};
-
-constexpr Column<RequestRow> kRequestColumns[] = {
-    {"job_id", "text", [](const RequestRow& r) { return Cell{r.job}; }},
-    {"request", "integer", [](const RequestRow& r) { return Cell{r.number}; }},
-    {"arrival_s", "seconds", [](const RequestRow& r) { return Cell{r.request.arrival}; }},
-    {"prompt", "integer", [](const RequestRow& r) { return Cell{r.request.prompt}; }},
-    {"answer", "integer", [](const RequestRow& r) { return Cell{r.request.answer}; }},
-    {"first_s", "seconds", [](const RequestRow& r) { return time_if(r.request.has_begun(), r.request.first); }},
-    {"end_s", "seconds", [](const RequestRow& r) { return time_if(r.request.has_ended(), r.request.end); }},
-    {"ttft_s", "seconds", [](const RequestRow& r) { return r.request.has_begun() ? Cell{r.request.ttft()} : Cell{}; }},
-    {"tpot_s", "seconds",
-     [](const RequestRow& r) {
-       return r.request.has_ended() && r.request.answer > 1 ? seconds_or_missing(r.request.tpot_s()) : Cell{};
-     }},
-    {"waited_s", "seconds",
-     [](const RequestRow& r) {
-       return r.request.admitted == Time::never() ? Cell{} : Cell{r.request.admitted - r.request.arrival};
-     }},
-    {"waited_for", "text",
-     [](const RequestRow& r) {
-       return name_or_missing(kRequestWaits[static_cast<std::size_t>(r.request.waited_for)]);
-     }},
-    {"evictions", "integer", [](const RequestRow& r) { return Cell{std::int64_t{r.request.evictions}}; }},
-    {"replica", "integer",
-     [](const RequestRow& r) { return r.request.replica < 0 ? Cell{} : Cell{std::int64_t{r.request.replica}}; }},
-};
-
 constexpr Column<GpuResult> kGpuColumns[] = {
     {"gpu", "integer", [](const GpuResult& g) { return Cell{std::int64_t{g.id.value()}}; }},
     {"server", "integer", [](const GpuResult& g) { return Cell{std::int64_t{g.server.value()}}; }},
@@ -482,9 +453,6 @@ std::span<const Column<GpuResult>> gpu_columns() {
 }
 std::span<const Column<SharedRow>> sharing_columns() {
   return kSharingColumns;
-}
-std::span<const Column<RequestRow>> request_columns() {
-  return kRequestColumns;
 }
 std::span<const Column<TypeResult>> type_columns() {
   return kTypeColumns;

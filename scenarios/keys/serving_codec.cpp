@@ -59,9 +59,22 @@ std::span<const MapMember<StepLaw>> step_rows() {
   return all;
 }
 
+/// A map with these members, which exist as long as the program.
 template <class T>
 Codec<T> map_of(std::span<const MapMember<T>> rows, std::string_view example) {
-  return map_codec<T>({rows.begin(), rows.end()}, example, true);
+  Codec<T> codec = map_codec<T>({rows.begin(), rows.end()}, example, true);
+  codec.part = [rows](const T& value, std::string_view name) { return member_part(rows, value, name); };
+  return codec;
+}
+
+/// As map_of(); there may be no map.
+template <class T>
+Codec<std::optional<T>> maybe_map(std::span<const MapMember<T>> rows, std::string_view example) {
+  Codec<std::optional<T>> codec = maybe(map_of(rows, example));
+  codec.part = [rows](const std::optional<T>& value, std::string_view name) {
+    return value ? member_part(rows, *value, name) : std::optional<PlainValue>{};
+  };
+  return codec;
 }
 
 std::span<const MapMember<LengthSetup>> length_rows() {
@@ -153,8 +166,8 @@ std::vector<MapMember<Served>> service_rows() {
       map_member<Served>("requests", &Served::requests, map_of(request_rows(), "{trace: requests.csv}")),
       map_member<Served>("targets", &Served::targets, map_of(target_rows(), "{ttft: 2s, tpot: 50ms}")),
       map_member<Served>("apart", &Served::apart,
-                         maybe(map_of(apart_rows(), "{prefill: 2, latency: 10us, per_token: 3us}"))),
-      map_member<Served>("drafts", &Served::drafts, maybe(map_of(draft_rows(), "{tokens: 3, accepted: 0.8}"))),
+                         maybe_map(apart_rows(), "{prefill: 2, latency: 10us, per_token: 3us}")),
+      map_member<Served>("drafts", &Served::drafts, maybe_map(draft_rows(), "{tokens: 3, accepted: 0.8}")),
   };
 }
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -152,6 +153,10 @@ TEST_CASE("serving: the entry is printed as it is read") {
   const std::string printed = to_yaml(served.scenario);
   CHECK(printed.find("chat: {step: {weights: 1ms, token: 2us}") != std::string::npos);
   CHECK(printed.find("drafts: {tokens: 3, accepted: 0.8}") != std::string::npos);
+  const auto key = std::ranges::find(scenario_keys(), "serving", &ScenarioKey::path);
+  for (const auto& [part, text] :
+       {std::pair{"chat.step.token", "2us"}, {"chat.drafts.accepted", "0.8"}, {"chat.batch", "8"}})
+    CHECK(key->io->part(served.scenario, part)->text == text);
 }
 
 TEST_CASE("serving: what can't be is refused at its place") {
