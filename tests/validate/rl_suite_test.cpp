@@ -4,6 +4,9 @@
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
+#include "tests/temporary_folder.hpp"
+#include "text/atomic_file.hpp"
 #include "validate/verdict.hpp"
 
 #include <cstdint>
@@ -66,6 +69,21 @@ TEST_CASE("rl: runs that lose their GPUs at random instants train each group onc
     CHECK(loop.totals().tokens_answered <= loop.totals().tokens_asked);
   }
   CHECK(losses > 0);
+}
+
+TEST_CASE("rl: the asynchronous step follows from the parts of the synchronous arm, on GPUs of their own") {
+  const TemporaryFolder folder;
+  write_file(folder.path("rl_published.csv"),
+             "id,source,mode,step_s,gen_s,wait_s,logprob_s,ref_s,update_s,sync_s\n"
+             "a-sync,s,synchronous on separate GPUs,19,,10,2,,6,1\na-async,s,asynchronous,12,,,,,,\n"
+             "b-sync,s,synchronous on separate GPUs,19,,10,,,,\nb-async,s,asynchronous,12,,,,,,\n"
+             "c-sync,s,colocated,19,,10,2,,6,1\nc-async,s,asynchronous,12,,,,,,\n");
+  const CheckedTable table = rl_asynchronous_arms(folder.path(""));
+  REQUIRE(table.checks.size() == 1);  // the parts of b aren't known, and c takes turns on one set
+  CHECK(table.checks[0].name == "a-async");
+  CHECK(table.checks[0].ours == near(11));  // max(10, 2 + 6) + 1
+  CHECK(!table.checks[0].is_within());      // 8% too fast
+  CHECK(table.notes.size() == 1);
 }
 
 TEST_CASE("rl: the suite holds, with the public data or without them") {

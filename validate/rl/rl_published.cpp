@@ -126,12 +126,9 @@ CheckedTable rl_asynchronous_arms(const std::string& folder) {
                               looped_step(RlCase::Mode::asynchronous, generation, row.training, row.sync.value_or(0)),
                               kArms,
                               {}});
-    } else {  // the parts aren't known: overlap takes away half at best
-      table.checks.push_back({other->id + ", nearest of half to all of the synchronous step",
-                              *other->step,
-                              std::clamp(*other->step, *row.step / 2, *row.step),
-                              kArms,
-                              {}});
+    } else {
+      table.notes.push_back(fmt::format("{}: {} of {} s; the parts aren't published, so nothing is predicted",
+                                        other->id, *other->step, *row.step));
     }
   }
   // Lent trainers: x = (1/mu - T - s) / (1 + rho), period T + s + x. Two trainers beside one rollout: rho = 2; the
