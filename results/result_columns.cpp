@@ -225,6 +225,12 @@ constexpr Column<JobResult> kJobColumns[] = {
     answers<&ServiceFigures::mean_batch>("mean_batch"),
     answers<&ServiceFigures::kv_peak>("kv_peak"),
     answers<&ServiceFigures::evictions>("evictions"),
+    answer_time<&ServiceFigures::rl, &RlFigures::step_s>("rl_step_s"),
+    answer_time<&ServiceFigures::rl, &RlFigures::group_s>("rl_group_s"),
+    answer_time<&ServiceFigures::rl, &RlFigures::trainer_wait_s>("rl_trainer_wait_s"),
+    answer_time<&ServiceFigures::rl, &RlFigures::pool_wait_s>("rl_pool_wait_s"),
+    answers<&ServiceFigures::staleness_mean>("staleness_mean"),
+    answers<&ServiceFigures::staleness_max>("staleness_max"),
 };
 
 constexpr Column<MeteredHour> kHourColumns[] = {
@@ -424,6 +430,19 @@ constexpr Metric kSummaryMetrics[] = {
         "kv_peak", "peak KV use", "share", [](const Summary& s) { return s.answers.kv_peak; }, false),
     where_known(
         "evictions", "evictions", "evictions", [](const Summary& s) { return s.answers.evictions; }, false),
+    where_known(
+        "rl_step_s", "RL step", "s", [](const Summary& s) { return s.answers.rl.step_s; }, false),
+    where_known(
+        "rl_group_s", "group of answers", "s", [](const Summary& s) { return s.answers.rl.group_s; }, false),
+    where_known(
+        "rl_trainer_wait_s", "wait of the RL trainer", "s",
+        [](const Summary& s) { return s.answers.rl.trainer_wait_s; }, false),
+    where_known(
+        "rl_pool_wait_s", "wait of RL rollouts", "s", [](const Summary& s) { return s.answers.rl.pool_wait_s; }, false),
+    where_known(
+        "staleness_mean", "mean staleness", "ratio", [](const Summary& s) { return s.answers.staleness_mean; }, false),
+    where_known(
+        "staleness_max", "largest staleness", "ratio", [](const Summary& s) { return s.answers.staleness_max; }, false),
 };
 
 /// As the figure of a run; groups leave it out where no price is known.

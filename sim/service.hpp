@@ -46,14 +46,25 @@ struct ServiceTargets {
   std::optional<Time> ttft, tpot;
 };
 
+/// What RL post-training has done: sums, of which figures are means.
+struct RlReport {
+  Time elapsed;  ///< in which its GPUs answered and trained
+  std::int64_t trainings = 0;
+  Time trainer_waited, pool_stood;  ///< for groups of answers; no replica was in a step
+  std::int64_t groups = 0;
+  Time groups_ran;                                                 ///< from begin to reward, summed over `groups`
+  std::int64_t trained = 0, staleness_sum = 0, staleness_max = 0;  ///< groups; versions by which weights had moved on
+};
+
 /// What a service has done.
 struct ServiceReport {
   std::vector<RequestResult> requests;  ///< by arrival
   ServiceTargets targets;
-  std::int64_t tokens = 0;      ///< of answers, given by now
-  std::int64_t recomputed = 0;  ///< tokens of prompts and answers that were computed again after an eviction or a loss
-  Time busy;                    ///< for which replicas were in a step, summed over replicas
-  double running_s = 0;         ///< for which requests ran, summed over requests, in seconds; over `busy`: mean batch
+  std::int64_t tokens = 0;       ///< of answers, given by now
+  std::int64_t recomputed = 0;   ///< tokens of prompts and answers that were computed again after an eviction or a loss
+  Time busy;                     ///< for which replicas were in a step, summed over replicas
+  double running_s = 0;          ///< for which requests ran, summed over requests, in seconds; over `busy`: mean batch
+  std::optional<RlReport> rl{};  ///< of RL post-training
   std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
 };
 

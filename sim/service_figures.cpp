@@ -39,6 +39,33 @@ struct Samples {
   }
 };
 
+/// Figures over RL post-training.
+void add_rl(std::span<const ServiceReport* const> services, ServiceFigures& all) {
+  RlReport sum;
+  for (const ServiceReport* const service : services) {
+    if (!service->rl) continue;
+    const RlReport& each = *service->rl;
+    sum.elapsed += each.elapsed;
+    sum.trainings += each.trainings;
+    sum.trainer_waited += each.trainer_waited;
+    sum.pool_stood += each.pool_stood;
+    sum.groups += each.groups;
+    sum.groups_ran += each.groups_ran;
+    sum.trained += each.trained;
+    sum.staleness_sum += each.staleness_sum;
+    sum.staleness_max = std::max(sum.staleness_max, each.staleness_max);
+  }
+  if (sum.trainings == 0) return;
+  RlFigures& figures = all.rl;
+  const auto trainings = static_cast<double>(sum.trainings);
+  figures.step_s = sum.elapsed.to_seconds() / trainings;
+  figures.group_s = sum.groups_ran.to_seconds() / static_cast<double>(sum.groups);
+  figures.trainer_wait_s = sum.trainer_waited.to_seconds() / trainings;
+  figures.pool_wait_s = sum.pool_stood.to_seconds() / trainings;
+  all.staleness_mean = static_cast<double>(sum.staleness_sum) / static_cast<double>(sum.trained);
+  all.staleness_max = static_cast<double>(sum.staleness_max);
+}
+
 }  // namespace
 
 ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time end) {
@@ -70,6 +97,7 @@ ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time e
   figures.ttft = times_of(std::move(samples.ttft_s));
   figures.tpot = times_of(std::move(samples.tpot_s));
   figures.e2e = times_of(std::move(samples.e2e_s));
+  add_rl(services, figures);
   return figures;
 }
 

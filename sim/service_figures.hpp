@@ -16,6 +16,14 @@ struct RequestTimes {
   double mean_s = kNaN, p50_s = kNaN, p99_s = kNaN;
 };
 
+/// Means over the trainings of RL post-training, and over their groups of answers; NaN without trainings.
+struct RlFigures {
+  double step_s = kNaN;          ///< from a training to the next
+  double group_s = kNaN;         ///< from the begin of a group to its reward
+  double trainer_wait_s = kNaN;  ///< of a training, for its groups
+  double pool_wait_s = kNaN;     ///< of a training: no replica was in a step
+};
+
 /// Figures over the requests that had arrived by the end of the run. Rates are over the time from the first arrival to
 /// the last token of an answer that has ended, or to the end of the run if one hasn't. NaN without requests.
 struct ServiceFigures {
@@ -29,6 +37,8 @@ struct ServiceFigures {
   double mean_batch = kNaN;     ///< requests that run together, over the steps of all replicas
   double kv_peak = kNaN;        ///< largest share of the cache of a replica that was in use; NaN without a limit
   double evictions = kNaN;
+  RlFigures rl;
+  double staleness_mean = kNaN, staleness_max = kNaN;  ///< of groups that RL trained, in versions of the weights
 };
 
 /// The figures over the requests of these services at the end of the run, each request under the targets of its

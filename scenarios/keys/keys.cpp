@@ -5,6 +5,7 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
@@ -50,7 +51,7 @@ ScenarioKey for_its_study(ScenarioKey key) {
   if (key.path == "cluster.gpus_per_server") return key;  // studies have servers, too, as many as their workers fill
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); }) ||
-      key.path == "serving") {
+      key.path == "serving" || key.path == "rl") {
     add(studies_jobs, "a study of jobs (no overlap.training)");
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.training") {
     add(studies_iteration, "overlap.training");
@@ -161,7 +162,8 @@ std::vector<ScenarioKey> workload_keys() {
 }
 
 std::vector<ScenarioKey> training_keys() {
-  return {row<&Scenario::training>("training", training_codec()), row<&Scenario::serving>("serving", serving_codec())};
+  return {row<&Scenario::training>("training", training_codec()), row<&Scenario::serving>("serving", serving_codec()),
+          row<&Scenario::rl>("rl", rl_codec())};
 }
 
 std::vector<ScenarioKey> engine_keys() {

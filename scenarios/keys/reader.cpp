@@ -5,6 +5,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/machine_preset.hpp"
 #include "scenarios/keys/metering.hpp"
+#include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/unknown_key.hpp"
@@ -123,6 +124,7 @@ class LayerReader {
     take_ideals();
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(serving_complaints(scenario_));
+    place(rl_complaints(scenario_));
     place(training_complaints(scenario_, scenario_.workload));
     place(study_complaints(scenario_));
     if (network.traits().has_topology && network.contention_penalty.value_or(0) < 0)

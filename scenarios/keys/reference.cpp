@@ -6,6 +6,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/recording_codec.hpp"
+#include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -120,6 +121,10 @@ std::string keys_markdown() {
       "\n## Serving\n\nMembers of an entry of `serving`, and of its maps ([serving "
       "jobs](../howto/serve-and-train.md)).\n\n";
   out += table_of_members(serving_members());
+  out +=
+      "\n## RL post-training\n\nMembers of an entry of `rl`, and of its maps ([RL "
+      "post-training](../models/rl.md)).\n\n";
+  out += table_of_members(rl_members());
   out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();

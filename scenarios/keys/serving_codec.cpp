@@ -92,14 +92,12 @@ std::span<const MapMember<LengthSetup>> length_rows() {
 std::span<const MapMember<RequestsSetup>> request_rows() {
   using R = RequestsSetup;
   constexpr double kMostRequestRate = 1e6;
-  constexpr std::string_view kLength = "{mean: 1000, cv: 1, cap: 8000}";
   static const auto all = key_rows::with_texts(
       "serving.*.requests",
       std::vector<MapMember<R>>{
           map_member<R>("trace", &R::trace, maybe(path_codec())),
           map_member<R>("rate", &R::rate, hourly_codec(kMostRequestRate)),
-          map_member<R>("prompt", &R::prompt, map_of(length_rows(), kLength)),
-          map_member<R>("answer", &R::answer, map_of(length_rows(), kLength)),
+          map_member<R>("prompt", &R::prompt, length_codec()), map_member<R>("answer", &R::answer, length_codec()),
           map_member<R>("until", &R::until, maybe(quantity_codec(Time::nanoseconds(1), 3650 * kDay)))});
   return all;
 }
@@ -177,13 +175,14 @@ std::span<const MapMember<Served>> serving_rows() {
 }
 
 template <class Add>
-void check_requests(const Served& entry, const Add& add) {
+void check_requests(const Served& entry, bool answers_rl, const Add& add) {
   const RequestsSetup& requests = entry.requests;
   const bool has_law = requests != RequestsSetup{.trace = requests.trace};
-  if (!entry.given.contains("requests"))
-    add("", "requests is missing",
-        "such as {trace: requests.csv}, or {rate: 5, until: 1h, prompt: {mean: 1000}, answer: {mean: 200}}");
-  else if (requests.trace && has_law)
+  if (!entry.given.contains("requests")) {
+    if (!answers_rl)
+      add("", "requests is missing",
+          "such as {trace: requests.csv}, or {rate: 5, until: 1h, prompt: {mean: 1000}, answer: {mean: 200}}");
+  } else if (requests.trace && has_law)
     add("requests", "a trace has the times and lengths of requests, so laws have no effect", "leave either out");
   else if (!requests.trace &&
            (std::ranges::none_of(requests.rate, [](double rate) { return rate > 0; }) || !requests.until))
@@ -191,6 +190,10 @@ void check_requests(const Served& entry, const Add& add) {
 }
 
 }  // namespace
+
+Codec<LengthSetup> length_codec() {
+  return map_of(length_rows(), "{mean: 1000, cv: 1, cap: 8000}");
+}
 
 Codec<std::vector<ServingEntry>> serving_codec() {
   return entries_codec<ServingEntry>({.members = serving_rows,
@@ -214,7 +217,7 @@ std::vector<Complaint> serving_complaints(const TrainingSystem& system) {
       add("", "training has an entry of this name, and jobs name either by their model");
     if (!each.given.contains("step"))
       add("", "how long a step takes is missing", "such as step: {weights: 7ms, token: 30us}");
-    check_requests(each, add);
+    check_requests(each, std::ranges::find(system.rl, each.name, &RlEntry::rollout) != system.rl.end(), add);
   }
   return found;
 }

@@ -11,6 +11,9 @@ namespace contend {
 
 [[nodiscard]] Codec<std::vector<ServingEntry>> serving_codec();
 
+/// A law of lengths, such as {mean: 1000, cv: 1, cap: 8000}.
+[[nodiscard]] Codec<LengthSetup> length_codec();
+
 /// What is missing in the entries, or can't be together.
 [[nodiscard]] std::vector<Complaint> serving_complaints(const TrainingSystem& system);
 

@@ -2,6 +2,7 @@
 // The service of a job (sim/service.hpp) whose replicas make a fleet (models/serving/fleet.hpp).
 
 #include "models/serving/fleet.hpp"
+#include "scenarios/run/replica_times.hpp"
 #include "sim/service.hpp"
 
 #include <cstdint>
@@ -34,17 +35,14 @@ class FleetService final : public Service {
   [[nodiscard]] ServiceReport report(Time now) override;
 
  private:
-  /// For how long a replica has been in steps, ended or not, lost or not.
-  [[nodiscard]] Time stepped(int replica, Time now) const;
   void begin_steps();
 
   std::shared_ptr<const ServicePlan> plan_;
   Fleet fleet_;
+  ReplicaTimes times_;
   Time next_ = Time::never(), last_arrival_;
   std::size_t ended_ = 0;
   std::int64_t given_before_ = 0;  ///< tokens, at the last begin()
-  std::vector<Time> before_;       ///< stepped() of each replica at the last begin()
-  std::vector<Time> lost_;         ///< time of each replica in steps that it lost
 };
 
 }  // namespace contend

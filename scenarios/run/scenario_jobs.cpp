@@ -497,11 +497,14 @@ std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSe
 }
 
 std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
-  if (system.serving.empty()) return {};
+  if (system.serving.empty() && system.rl.empty()) return {};
   const auto named = named_models(system.cluster, workload, system.training, lists);
   std::vector<std::string> idle;
   for (const ServingEntry& each : system.serving)
-    if (!named.contains(each.name)) idle.push_back("serving." + each.name);
+    if (!named.contains(each.name) && std::ranges::find(system.rl, each.name, &RlEntry::rollout) == system.rl.end())
+      idle.push_back("serving." + each.name);
+  for (const RlEntry& each : system.rl)
+    if (!named.contains(each.name)) idle.push_back("rl." + each.name);
   if (idle.empty()) return {};
   return fmt::format("{}: no job names {} as its model", join(idle), idle.size() == 1 ? "it" : "them");
 }

@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::size_t kMostRequests = 20'000'000;
 
-LengthLaw length_law(const LengthSetup& setup) {
-  LengthLaw law;
-  law.constant = setup.mean;
-  if (setup.cap) law.cap = *setup.cap;
-  if (setup.cv == 0) return law;
-  const double variance = portable_log(1 + setup.cv * setup.cv);
-  law.mu = portable_log(setup.mean) - variance / 2;
-  law.sigma = std::sqrt(variance);
-  return law;
-}
-
 RequestList drawn_requests(const ServingEntry& entry, std::uint64_t seed, std::string_view job) {
   const RequestsSetup& setup = entry.requests;
   RequestLaws laws;
@@ -51,6 +40,17 @@ RequestList drawn_requests(const ServingEntry& entry, std::uint64_t seed, std::s
 }
 
 }  // namespace
+
+LengthLaw length_law(const LengthSetup& setup) {
+  LengthLaw law;
+  law.constant = setup.mean;
+  if (setup.cap) law.cap = *setup.cap;
+  if (setup.cv == 0) return law;
+  const double variance = portable_log(1 + setup.cv * setup.cv);
+  law.mu = portable_log(setup.mean) - variance / 2;
+  law.sigma = std::sqrt(variance);
+  return law;
+}
 
 RequestList requests_of(const ServingEntry& entry, std::uint64_t seed, std::string_view job) {
   if (!entry.requests.trace) return drawn_requests(entry, seed, job);

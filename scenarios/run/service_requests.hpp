@@ -2,6 +2,7 @@
 // The requests of a job: a table, or drawn by laws.
 
 #include "models/serving/request.hpp"
+#include "models/serving/request_laws.hpp"
 #include "scenarios/spec/serving_entry.hpp"
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace contend {
+
+/// The law of a setup.
+[[nodiscard]] LengthLaw length_law(const LengthSetup& setup);
 
 struct RequestList {
   std::vector<ServedRequest> requests;  ///< by arrival, which counts from the submission of the job; at least one

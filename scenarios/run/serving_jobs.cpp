@@ -1,6 +1,7 @@
 #include "scenarios/run/serving_jobs.hpp"
 
 #include "scenarios/run/fleet_service.hpp"
+#include "scenarios/run/rl_jobs.hpp"
 #include "scenarios/run/service_requests.hpp"
 #include "sim/cluster.hpp"
 #include "sim/error.hpp"
@@ -20,9 +21,10 @@
 namespace contend {
 namespace {
 
-const ServingEntry* find_serving(const std::vector<ServingEntry>& serving, std::string_view name) {
-  const auto entry = std::ranges::find(serving, name, &ServingEntry::name);
-  return entry == serving.end() ? nullptr : &*entry;
+template <class Entry>
+const Entry* entry_named(const std::vector<Entry>& entries, std::string_view name) {
+  const auto entry = std::ranges::find(entries, name, &Entry::name);
+  return entry == entries.end() ? nullptr : &*entry;
 }
 
 FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& run) {
@@ -122,14 +124,16 @@ struct Fault {
   std::string message, hint;
 };
 
-std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& entry, const JobRequest& job) {
-  const int each = entry.gpus_per_replica, replicas = job.gpus / each;
-  if (job.gpus % each != 0)
-    return Fault{"gpus",
-                 "GPUs that are no whole replicas",
-                 fmt::format("expected a multiple of {}, the GPUs of a replica of serving.{}, got {}", each, entry.name,
-                             job.gpus),
-                 {}};
+/// `gpus` are those whose replicas answer.
+std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& entry, const JobRequest& job,
+                              int gpus) {
+  const int each = entry.gpus_per_replica, replicas = gpus / each;
+  if (gpus % each != 0)
+    return Fault{
+        "gpus",
+        "GPUs that are no whole replicas",
+        fmt::format("expected a multiple of {}, the GPUs of a replica of serving.{}, got {}", each, entry.name, gpus),
+        {}};
   if (entry.apart && replicas <= entry.apart->prefill)
     return Fault{
         "gpus", "no GPUs to decode",
@@ -154,13 +158,25 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
   return std::nullopt;
 }
 
+/// Gives a job the service of RL post-training, on such replicas.
+void post_train(const TrainingSystem& system, const RlEntry& entry, const ServingEntry& rollout, const FleetSpec& pool,
+                std::uint64_t seed, JobRequest& job) {
+  RlPlan made = rl_plan(system, entry, pool, job.gpus, seed, job.name);
+  made.gpus_per_replica = rollout.gpus_per_replica;
+  const auto plan = std::make_shared<const RlPlan>(std::move(made));
+  job.duration = std::max(Time::nanoseconds(1), plan->alone);
+  job.service = std::make_shared<const ServiceMaker>(
+      [plan](Time submitted) { return std::make_unique<RlService>(plan, submitted); });
+}
+
 }  // namespace
 
 std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const ServingRun& run,
                                              std::shared_ptr<const JobList> list) {
   const auto names_entry = [&](const JobRequest& job) {
-    return job.serves ||
-           (job.service == nullptr && !job.duration && find_serving(system.serving, job.model) != nullptr);
+    const bool is_named =
+        entry_named(system.serving, job.model) != nullptr || entry_named(system.rl, job.model) != nullptr;
+    return job.serves || (job.service == nullptr && !job.duration && is_named);
   };
   if (std::ranges::none_of(list->jobs, names_entry)) return list;
   JobList jobs = *list;
@@ -171,15 +187,26 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
     report.count_row();
     if (!names_entry(job)) continue;
     const int line = jobs.lines.empty() ? 0 : jobs.lines[j];
-    const ServingEntry* const entry = find_serving(system.serving, job.model);
+    const RlEntry* const rl = entry_named(system.rl, job.model);
+    const ServingEntry* const entry = entry_named(system.serving, rl != nullptr ? rl->rollout : job.model);
     if (entry == nullptr) continue;  // no model at all: the check of models names it
-    if (const auto fault = fault_of(system, *entry, job)) {
+    const int gpus = rl != nullptr ? rollout_gpus(*rl, job.gpus) : job.gpus;
+    if (rl != nullptr && rl->rollout_gpus && gpus >= job.gpus) {
+      report.bad(line, "gpus", "no GPUs to train",
+                 fmt::format("rl.{}.rollout_gpus, {}, are all that the job has", rl->name, gpus));
+      continue;
+    }
+    if (const auto fault = fault_of(system, *entry, job, gpus)) {
       report.bad(line, fault->column, fault->reason, fault->message, fault->hint);
       continue;
     }
-    const std::shared_ptr<const ServicePlan> plan = plans.of(*entry, job);
     job.serves = true;
     job.iterations = 1;
+    if (rl != nullptr) {
+      post_train(system, *rl, *entry, fleet_of(*entry, gpus / entry->gpus_per_replica, run), run.seed, job);
+      continue;
+    }
+    const std::shared_ptr<const ServicePlan> plan = plans.of(*entry, job);
     job.duration = std::max(Time::nanoseconds(1), plan->requests.back().arrival);
     job.service = std::make_shared<const ServiceMaker>(
         [plan](Time submitted) { return std::make_unique<FleetService>(plan, submitted); });

@@ -5,6 +5,7 @@
 #include "scenarios/spec/iteration_study.hpp"
 #include "scenarios/spec/network_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
+#include "scenarios/spec/rl_entry.hpp"
 #include "scenarios/spec/serving_entry.hpp"
 #include "scenarios/spec/training_entry.hpp"
 
@@ -22,6 +23,7 @@ struct TrainingSystem {
   PolicyChoice communication;
   std::vector<TrainingEntry> training;  ///< by name
   std::vector<ServingEntry> serving;    ///< by name
+  std::vector<RlEntry> rl;              ///< by name
   IterationStudy overlap;
   /// Rounds (PipelineSchedule::round) that graphs of pipelines have beside the first and last passes, if iterations
   /// have many more: those in the middle are left out, and a run leaps over them or throws UnleaptRounds. 0: all.

@@ -1,0 +1,41 @@
+#pragma once
+// For how long the replicas of a service have been in steps, ended or not, lost or not, and what a fleet reports.
+
+#include "models/serving/fleet.hpp"
+#include "sim/service.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace contend {
+
+class ReplicaTimes {
+ public:
+  explicit ReplicaTimes(const Fleet& fleet)
+      : fleet_{fleet}, lost_(static_cast<std::size_t>(fleet.replicas())), before_{lost_} {}
+
+  /// Replicas begin to answer: busy() counts from here.
+  void begin(Time now);
+  /// Executes `lose`, by which the fleet loses its steps, and keeps the time of the steps that it loses.
+  template <class Lose>
+  void lose(Time now, const Lose& lose) {
+    const std::vector<Time> stepped = all(now);
+    lose();
+    for (std::size_t r = 0; r < lost_.size(); ++r) lost_[r] += stepped[r] - of(r, now);
+  }
+  /// In steps since begin().
+  [[nodiscard]] Time busy(std::size_t replica, Time now) const { return of(replica, now) - before_[replica]; }
+  /// Puts into a report what the fleet of such replicas has done by `now`, and its requests. It is in no step.
+  void report(Time now, const ReplicaSpec& replica, ServiceReport& report) const;
+
+ private:
+  [[nodiscard]] Time of(std::size_t replica, Time now) const {
+    return lost_[replica] + fleet_.busy(static_cast<int>(replica), now);
+  }
+  [[nodiscard]] std::vector<Time> all(Time now) const;
+
+  const Fleet& fleet_;
+  std::vector<Time> lost_, before_;
+};
+
+}  // namespace contend
