@@ -335,6 +335,7 @@ void Fleet::lose(Time now) {
 
 void Fleet::lose(Time now, int replica) {
   now_ = now;
+  end_steps();
   const int index = index_of(replica);
   at(index).drop_caches(now);
   touched_.push_back(index);

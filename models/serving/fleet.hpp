@@ -87,7 +87,7 @@ class Fleet {
   /// Idle replicas begin a step, unless the fleet is held.
   void begin_steps();
 
-  /// The requests that have ended in the last advance().
+  /// The requests that have ended in the last advance(), and in a lose() since.
   [[nodiscard]] std::span<const RequestNumber> ended() const { return ended_; }
   /// Valid until the next submit().
   [[nodiscard]] const RequestRecord& record(RequestNumber request) const { return records_[request]; }
@@ -103,7 +103,7 @@ class Fleet {
   /// waiting requests, too: running requests go to the head of the queue in their order, with nothing computed.
   void release(bool recompute);
   /// All caches and steps are lost at `now`, as if the GPUs had failed: running requests go to the head of the queue,
-  /// and those whose caches are on their way to the head of the queue of prefill.
+  /// and those whose caches are on their way to the head of the queue of prefill. Steps that end at `now` end first.
   void lose(Time now);
   /// One replica loses its caches and its step; `replica` counts replicas of prefill, then of decode.
   void lose(Time now, int replica);
@@ -124,6 +124,8 @@ class Fleet {
   [[nodiscard]] std::int64_t outstanding(int replica) const { return part(replica).outstanding(); }
   /// Requests that have arrived and not ended.
   [[nodiscard]] std::int64_t outstanding() const { return outstanding_; }
+  /// True if all requests have arrived and ended.
+  [[nodiscard]] bool done() const { return outstanding_ == 0 && next_arrival_ == arrivals_.size(); }
   /// Of one replica, and of all, up to the ends of their steps.
   [[nodiscard]] const ServingTotals& totals(int replica) const { return part(replica).totals(); }
   [[nodiscard]] ServingTotals totals() const;

@@ -23,7 +23,6 @@ void FleetService::begin(Time now) {
 
 void FleetService::advance(Time now) {
   fleet_.advance(now);
-  ended_ += fleet_.ended().size();
   begin_steps();
 }
 

@@ -5,6 +5,7 @@
 #include "scenarios/run/replica_times.hpp"
 #include "sim/service.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -28,7 +29,7 @@ class FleetService final : public Service {
   void begin(Time now) override;
   [[nodiscard]] Time next() const override { return next_; }
   void advance(Time now) override;
-  [[nodiscard]] bool done() const override { return ended_ == plan_->requests.size(); }
+  [[nodiscard]] bool done() const override { return fleet_.done(); }
   [[nodiscard]] Time earliest_end() const override { return last_arrival_; }
   bool lose(Time now) override;
   [[nodiscard]] Time busy(std::size_t rank, Time now) const override;
@@ -41,7 +42,6 @@ class FleetService final : public Service {
   Fleet fleet_;
   ReplicaTimes times_;
   Time next_ = Time::never(), last_arrival_;
-  std::size_t ended_ = 0;
   std::int64_t given_before_ = 0;  ///< tokens, at the last begin()
 };
 

@@ -271,3 +271,30 @@ TEST_CASE("serving: a failure loses the step and the caches, but no token") {
     CHECK(fleet.totals().given == 6);
   }
 }
+
+TEST_CASE("serving: what ends at the instant of a failure isn't lost") {
+  // Six steps of 1 ms give the first answer. Then the other prompt of 1 and its six tokens are computed in a step,
+  // which gives the seventh; one more step follows.
+  for (const bool leaps : {true, false}) {
+    FleetSpec spec = serving_spec(10 * kUs);
+    spec.kinds[0].leaps = leaps;
+    Fleet fleet{spec};
+    fleet.submit({Time{}, 1, 6});
+    fleet.submit({Time{}, 1, 8});
+    const Time lost = Time::milliseconds(6);
+    while (fleet.next() < lost) {
+      fleet.advance(fleet.next());
+      fleet.begin_steps();
+    }
+    fleet.lose(lost);
+    CHECK(std::ranges::equal(fleet.ended(), std::vector<RequestNumber>{0}));
+    CHECK(fleet.outstanding() == 1);
+    CHECK(!fleet.done());
+    fleet.begin_steps();
+    for (; !fleet.done(); fleet.begin_steps()) fleet.advance(fleet.next());
+    CHECK(fleet.record(0).end == lost);
+    CHECK(fleet.record(1).end == Time::milliseconds(8));
+    CHECK(fleet.totals().recomputed == 6);
+    CHECK(fleet.totals().given == 14);
+  }
+}
