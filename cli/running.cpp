@@ -60,7 +60,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
     }
     warn(few_blocks_note(scenario.cluster, scenario.workload, scenario.training, lists));
     if (!scenario.overlap.given()) {
-      warn(untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists));
+      warn(untrained_entries_note(scenario, scenario.workload, lists));
       warn(unserved_entries_note(scenario, scenario.workload, lists));
       warn(service_share_note(scenario.cluster, scenario.failures));
       warn(nothing_to_weigh_note(scenario.scheduling, scenario.cluster,

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -100,6 +101,14 @@ std::vector<MapMember<T>> with_texts(std::string_view group, std::vector<MapMemb
   for (MapMember<T>& each : members)
     if (each.text.empty()) each.text = key_text(fmt::format("{}.{}", group, each.name));
   return members;
+}
+
+/// A map with these members, which exist as long as the program.
+template <class T>
+[[nodiscard]] Codec<T> map_of(std::span<const MapMember<T>> rows, std::string_view example) {
+  Codec<T> codec = map_codec<T>({rows.begin(), rows.end()}, example, true);
+  codec.part = [rows](const T& value, std::string_view name) { return member_part(rows, value, name); };
+  return codec;
 }
 
 /// A value that need not be given, and has no word for that.

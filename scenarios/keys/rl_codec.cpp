@@ -41,8 +41,7 @@ std::vector<MapMember<RlEntry>> work_rows() {
   return {
       map_member<R>("rollout", &R::rollout, text_codec()),
       map_member<R>("rollout_gpus", &R::rollout_gpus, maybe(integer_codec<int>(1, 1'000'000))),
-      map_member<R>("training", &R::training,
-                    map_codec<RlTraining>({training_rows().begin(), training_rows().end()}, "{time: 60s}", true)),
+      map_member<R>("training", &R::training, key_rows::map_of(training_rows(), "{time: 60s}")),
       map_member<R>("trainings", &R::trainings, integer_codec<std::int64_t>(1, kMostTrainings)),
       map_member<R>("groups", &R::groups, groups),
       map_member<R>("answers", &R::answers, groups),
@@ -85,15 +84,12 @@ class RlCheck {
       : system_{system}, entry_{entry}, found_{found} {}
 
   void look() {
-    const auto names = [](const auto& entries, const std::string& name) {
-      return std::ranges::any_of(entries, [&](const auto& each) { return each.name == name; });
-    };
     if (names(system_.training, entry_.name) || names(system_.serving, entry_.name))
       add("", "training or serving has an entry of this name, and jobs name all by their model");
     if (!given("rollout"))
       add("", "rollout is missing", "an entry of serving, whose replicas answer the prompts");
-    else if (!names(system_.serving, entry_.rollout))
-      add("rollout", fmt::format("{} is no entry of serving", entry_.rollout));
+    else
+      look_at_rollout();
     if (!given("training")) add("", "training is missing", "such as training: {time: 60s}, or training: {entry: NAME}");
     if (entry_.training.entry && !names(system_.training, *entry_.training.entry))
       add("training.entry", fmt::format("{} is no entry of training", *entry_.training.entry));
@@ -103,6 +99,20 @@ class RlCheck {
   }
 
  private:
+  static bool names(const auto& entries, const std::string& name) {
+    return std::ranges::any_of(entries, [&](const auto& each) { return each.name == name; });
+  }
+
+  void look_at_rollout() {
+    const auto rollout = std::ranges::find(system_.serving, entry_.rollout, &ServingEntry::name);
+    if (rollout == system_.serving.end())
+      add("rollout", fmt::format("{} is no entry of serving", entry_.rollout));
+    else if (entry_.rollout_gpus && *entry_.rollout_gpus % rollout->gpus_per_replica != 0)
+      add("rollout_gpus",
+          fmt::format("{} GPUs are no whole replicas, each of which has {} (serving.{}.gpus_per_replica)",
+                      *entry_.rollout_gpus, rollout->gpus_per_replica, entry_.rollout));
+  }
+
   void look_at_mode() {
     const bool is_asynchronous = entry_.mode == RlMode::asynchronous;
     if (!is_asynchronous)

@@ -19,6 +19,7 @@ namespace {
 using Served = ServingEntry;
 using key_rows::kDay;
 using key_rows::kHour;
+using key_rows::map_of;
 using key_rows::maybe;
 
 constexpr std::int64_t kMostTokens = 100'000'000, kMostBlocks = 1'000'000'000;
@@ -57,14 +58,6 @@ std::span<const MapMember<StepLaw>> step_rows() {
                             step_term<&StepLaw::weights>("weights"), step_term<&StepLaw::token>("token"),
                             step_term<&StepLaw::cache>("cache"), step_term<&StepLaw::pair>("pair")});
   return all;
-}
-
-/// A map with these members, which exist as long as the program.
-template <class T>
-Codec<T> map_of(std::span<const MapMember<T>> rows, std::string_view example) {
-  Codec<T> codec = map_codec<T>({rows.begin(), rows.end()}, example, true);
-  codec.part = [rows](const T& value, std::string_view name) { return member_part(rows, value, name); };
-  return codec;
 }
 
 /// As map_of(); there may be no map.

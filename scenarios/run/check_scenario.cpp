@@ -292,8 +292,7 @@ std::vector<std::string> check_jobs(const Scenario& scenario) {
                        *scenario_jobs(scenario, scenario.seed, lists));
     });
   complaints.collect([&] {
-    if (std::string note = untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists);
-        !note.empty())
+    if (std::string note = untrained_entries_note(scenario, scenario.workload, lists); !note.empty())
       warnings.push_back(std::move(note));
   });
   complaints.collect([&] {

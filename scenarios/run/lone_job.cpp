@@ -1,13 +1,16 @@
 #include "scenarios/run/lone_job.hpp"
 
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/run/lone_work.hpp"
 #include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/counted.hpp"
 #include "sim/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -51,6 +54,15 @@ JobRequest on_first_gpus(const TrainingSystem& system, const std::string& model,
 }
 
 }  // namespace
+
+std::optional<TrainingWork> lone_work(const TrainingSystem& system, const std::string& model, int gpus) {
+  JobRequest job = on_first_gpus(system, model, gpus);
+  job.iterations = 1;
+  const Scenario alone = undisturbed(system);
+  const Workload workload = workload_of(alone, alone.workload, {job});
+  const std::size_t graph = workload.jobs.front().graph;
+  return graph < workload.notes.size() ? workload.notes[graph].work : std::nullopt;
+}
 
 Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, std::int64_t iterations,
               const GoesOn& goes_on) {

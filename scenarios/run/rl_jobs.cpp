@@ -1,13 +1,14 @@
 #include "scenarios/run/rl_jobs.hpp"
 
 #include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/lone_work.hpp"
 #include "scenarios/run/service_requests.hpp"
-#include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,14 +24,12 @@ std::function<Time(std::int64_t, std::int64_t)> training_time(const TrainingSyst
                                                               int gpus) {
   const RlTraining& training = entry.training;
   if (!training.entry) return TrainingLaw{training.time, training.token.ns() * kPicoseconds};
-  TrainingGraphs graphs{system};
-  const TrainedJob job = graphs(*training.entry, gpus);
-  if (!job.notes.work || job.notes.work->tokens <= 0)
+  const std::optional<TrainingWork> work = lone_work(system, *training.entry, gpus);
+  if (!work || work->tokens <= 0)
     throw InputError{{.key = fmt::format("rl.{}.training.entry", entry.name),
                       .reason = fmt::format("an iteration of training.{} has no tokens", *training.entry),
                       .hint = "a transformer with `parallel`, or training: {time: 60s, token: 1us}"}};
-  const double token_ns =
-      static_cast<double>(lone_iteration(system, *training.entry, gpus).ns()) / job.notes.work->tokens;
+  const double token_ns = static_cast<double>(lone_iteration(system, *training.entry, gpus).ns()) / work->tokens;
   return [token_ns](std::int64_t /*number*/, std::int64_t tokens) {
     return Time::ceil_nanoseconds(token_ns * static_cast<double>(tokens));
   };

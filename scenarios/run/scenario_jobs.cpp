@@ -474,13 +474,14 @@ std::string think_time_note(const ClusterSetup& cluster, const WorkloadSetup& wo
       list.jobs.size(), *workload.jobs);
 }
 
-std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
-                                   const std::vector<TrainingEntry>& training, JobLists& lists) {
-  if (training.empty()) return {};
-  const auto named = named_models(cluster, workload, training, lists);
+std::string untrained_entries_note(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
+  if (system.training.empty()) return {};
+  auto named = named_models(system.cluster, workload, system.training, lists);
+  for (const RlEntry& each : system.rl)
+    if (each.training.entry) named.insert(*each.training.entry);
   std::vector<std::string> idle;
   bool any = false;
-  for (const TrainingEntry& each : training) {
+  for (const TrainingEntry& each : system.training) {
     if (each.name == kDefaultEntry) continue;
     if (named.contains(each.name))
       any = true;

@@ -39,10 +39,10 @@ namespace contend {
 /// list can't be read.
 [[nodiscard]] std::string think_time_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
                                           const std::vector<TrainingEntry>& training, JobLists& lists);
-/// Which entries of `training` have no effect because no job names them, in one line; empty if there is none.
-/// Throws InputError if the job list can't be read.
-[[nodiscard]] std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
-                                                 const std::vector<TrainingEntry>& training, JobLists& lists);
+/// Which entries of `training` have no effect because no job and no entry of `rl` names them, in one line; empty if
+/// there is none. Throws InputError if the job list can't be read.
+[[nodiscard]] std::string untrained_entries_note(const TrainingSystem& system, const WorkloadSetup& workload,
+                                                 JobLists& lists);
 /// Which entries of `serving` have no effect because no job names them; empty if there is none. Throws InputError if
 /// the job list can't be read.
 [[nodiscard]] std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSetup& workload,

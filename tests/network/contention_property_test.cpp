@@ -133,7 +133,7 @@ TEST_CASE("contention equals the obvious computation on random traffic") {
         const auto job = static_cast<std::uint32_t>(started++);
         obvious.start(driver.start(job, bytes, touched, now), touched, static_cast<double>(bytes));
       }
-      // No end may be late: the next end is that of the obvious model.
+      // No end may be late: the next end is the one of the obvious model.
       double soonest = 1e300;
       for (const ObviousNetwork::Transfer& transfer : obvious.transfers) {
         soonest = std::min(soonest, obvious.time_left(transfer));

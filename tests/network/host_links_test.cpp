@@ -71,7 +71,7 @@ TEST_CASE("GPUs of a server share a way, and each goes no faster than alone") {
   const auto hosts = make_host_links({.link = kTwo}, 2, 2);
   // Two GPUs of one server move 100 bytes each at up to 1.25 GB/s: together they have 2, so 1 each.
   hosts->start(gpus({0, 1}), {.out = Bytes{100}}, Time::nanoseconds(80), Time{});
-  // The other direction is another way, and so is that of the other server.
+  // The other direction is another way, and so is the way of the other server.
   hosts->start(gpus({0, 1}), {.in = Bytes{50}}, Time::nanoseconds(50), Time{});
   hosts->start(gpus({2}), {.out = Bytes{40}}, Time::nanoseconds(32), Time{});
   CHECK(end_next(*hosts) == 32);

@@ -3,6 +3,7 @@
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/recording_codec.hpp"
+#include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "sim/fields.hpp"
@@ -27,6 +28,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
   for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
   for (const MemberText& each : serving_members()) known.insert("serving.*." + each.name);
+  for (const MemberText& each : rl_members()) known.insert("rl.*." + each.name);
   const NamedTexts texts{key_texts()};
   std::set<std::string> described;
   for (const auto& each : texts.all()) {

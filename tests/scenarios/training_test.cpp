@@ -379,11 +379,14 @@ TEST_CASE("training: entries that no job names are told") {
   JobLists lists;
   const auto note = [&](const std::string& text) {
     const Scenario scenario = parsed(text);
-    return untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists);
+    return untrained_entries_note(scenario, scenario.workload, lists);
   };
   const std::string entries = "training: {default: {batch: 8}, a: {model: resnet18}, b: {model: resnet50}}\n";
   CHECK(note(entries + "workload: {generate: {models: [a, b]}}\n").empty());
   CHECK(note(entries + "workload: {generate: {models: [a, vgg16]}}\n") == "training.b: no job names it");
+  CHECK(note(entries + "serving: {pool: {step: {weights: 1ms}}}\nrl: {math: {rollout: pool, training: {entry: b}}}\n"
+                       "workload: {generate: {models: [a, math]}}\n")
+            .empty());
   CHECK(note(entries + "workload: {generate: {models: [vgg16]}}\n") ==
         "training: no job trains an entry of it, so nothing in it has an effect; name an entry in "
         "workload.generate.models");
