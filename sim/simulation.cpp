@@ -402,7 +402,8 @@ void Simulation::Engine::add_services(RunResult& result) const {
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];
     if (!run.serving) continue;
-    const ServiceReport* const report = &result.services.emplace_back(run.serving->its->report(state_.clock), job.id);
+    result.services.push_back({run.serving->its->report(state_.clock), job.id});
+    const ServiceReport* const report = &result.services.back();
     job.answers = figures_of({&report, 1}, state_.clock);
   }
 }
