@@ -55,14 +55,15 @@ class StepCosts {
 
   /// Attention of a pair in a prompt, in ns, over all layers.
   double pair() const {
-    const MicroBatch work = micro_batch(kChunk);
+    const std::int64_t chunk = model_.positions > 0 ? std::min(kChunk, model_.positions) : kChunk;
+    const MicroBatch work = micro_batch(chunk);
     double ns = 0;
     for (const auto& [kind, layers] : kinds_) {
       ns += static_cast<double>(layers.second) *
             forward(transformer_operators(model_, layers.first, work),
                     [](const TransformerOperator& each) { return each.part == LayerPart::core_attention; });
     }
-    return ns / (static_cast<double>(kChunk) * static_cast<double>(kChunk + 1) / 2);
+    return ns / (static_cast<double>(chunk) * static_cast<double>(chunk + 1) / 2);
   }
 
   /// KV bytes of a token on one rank, over all layers.

@@ -1,5 +1,7 @@
 #include "scenarios/keys/serving_codec.hpp"
 
+#include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/keys/device_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 
@@ -122,6 +124,45 @@ std::span<const MapMember<DraftSetup>> draft_rows() {
   return all;
 }
 
+std::span<const MapMember<ServedDegrees>> degree_rows() {
+  using D = ServedDegrees;
+  const Codec<int> degree = integer_codec<int>(1, 1024);
+  static const auto all = key_rows::with_texts(
+      "serving.*.parallel", std::vector<MapMember<D>>{map_member<D>("tensor", &D::tensor, degree),
+                                                      map_member<D>("pipeline", &D::pipeline, degree),
+                                                      map_member<D>("expert", &D::expert, degree)});
+  return all;
+}
+
+std::span<const MapMember<ServedHost>> host_rows() {
+  using H = ServedHost;
+  const Codec<Time> time = quantity_codec(Time{}, kHour);
+  static const auto all = key_rows::with_texts(
+      "serving.*.host",
+      std::vector<MapMember<H>>{map_member<H>("step", &H::step, time), map_member<H>("sequence", &H::sequence, time)});
+  return all;
+}
+
+template <auto Pointer, class T>
+MapMember<Served> model_member(std::string_view name, Codec<T> codec) {
+  return inner_member<T>(
+      name, [](auto& e) -> auto& { return e.served.*Pointer; }, std::move(codec));
+}
+
+std::vector<MapMember<Served>> model_rows() {
+  using M = ServedModel;
+  return {
+      model_member<&M::name>("model", maybe(name_codec(transformer_names(), "names of `contend list transformers`"))),
+      model_member<&M::config>("config", maybe(path_codec())),
+      model_member<&M::device>("device", maybe(device_codec())),
+      model_member<&M::type>("dtype", data_type_codec()),
+      model_member<&M::parallel>("parallel", map_of(degree_rows(), "{tensor: 4}")),
+      model_member<&M::memory_share>("memory_share", number_codec(0.01, 1)),
+      model_member<&M::context>("context", integer_codec<std::int64_t>(1, kMostTokens)),
+      model_member<&M::host>("host", map_of(host_rows(), "{step: 1ms, sequence: 20us}")),
+  };
+}
+
 std::vector<MapMember<Served>> replica_rows() {
   using Blocks = std::optional<std::int64_t>;
   const PropertyAccess<Served, Blocks> blocks{
@@ -163,8 +204,31 @@ std::vector<MapMember<Served>> service_rows() {
 }
 
 std::span<const MapMember<Served>> serving_rows() {
-  static const auto all = key_rows::with_texts("serving.*", table_of<MapMember<Served>>({replica_rows, service_rows}));
+  static const auto all =
+      key_rows::with_texts("serving.*", table_of<MapMember<Served>>({model_rows, replica_rows, service_rows}));
   return all;
+}
+
+/// A step is given, or a model from which it follows.
+template <class Add>
+void check_step(const Served& entry, const Add& add) {
+  const ServedModel& served = entry.served;
+  if (!served.given()) {
+    for (const char* const member : {"device", "dtype", "parallel", "memory_share", "context", "host"})
+      if (entry.given.contains(member)) add(member, "says how a model is served, and there is none", "give a model");
+    if (!entry.given.contains("step"))
+      add("", "how long a step takes is missing",
+          "such as step: {weights: 7ms, token: 30us}, or a model and its device");
+    return;
+  }
+  if (served.name && served.config) add("config", "the entry has a model already", "leave either out");
+  if (entry.given.contains("step"))
+    add("step", "the step of a model follows from its operators", "leave it out, and give what the host takes as host");
+  if (entry.given.contains("gpus_per_replica"))
+    add("gpus_per_replica", "a replica of a model has tensor x pipeline GPUs", "give the degrees in parallel");
+  if (served.device && served.device->profile)
+    add("device", "the memory of a replica and its experts follow from a sheet, and a profile has none",
+        "name a sheet");
 }
 
 template <class Add>
@@ -208,8 +272,7 @@ std::vector<Complaint> serving_complaints(const TrainingSystem& system) {
     };
     if (std::ranges::find(system.training, each.name, &TrainingEntry::name) != system.training.end())
       add("", "training has an entry of this name, and jobs name either by their model");
-    if (!each.given.contains("step"))
-      add("", "how long a step takes is missing", "such as step: {weights: 7ms, token: 30us}");
+    check_step(each, add);
     check_requests(each, std::ranges::find(system.rl, each.name, &RlEntry::rollout) != system.rl.end(), add);
   }
   return found;
@@ -224,6 +287,8 @@ std::vector<MemberText> serving_members() {
     }
   };
   add("", member_texts(serving_rows(), usual_service()));
+  add("parallel", member_texts(degree_rows(), ServedDegrees{}));
+  add("host", member_texts(host_rows(), ServedHost{}));
   add("step", member_texts(step_rows(), StepLaw{}));
   add("requests", member_texts(request_rows(), RequestsSetup{}));
   add("requests.prompt", member_texts(length_rows(), LengthSetup{}));

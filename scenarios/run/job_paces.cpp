@@ -98,6 +98,8 @@ TrainingSystem system_of_type(const TrainingSystem& system, const NamedServerTyp
     if (type.device) entry.device = *type.device;
     entry.speed = type.capped_speed();
   }
+  if (type.device)
+    for (ServingEntry& entry : variant.serving) entry.served.device = *type.device;
   return variant;
 }
 

@@ -3,6 +3,7 @@
 #include "scenarios/run/fleet_service.hpp"
 #include "scenarios/run/rl_jobs.hpp"
 #include "scenarios/run/service_requests.hpp"
+#include "scenarios/training/serving_steps.hpp"
 #include "sim/cluster.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
@@ -80,7 +81,8 @@ class ServicePlans {
   explicit ServicePlans(const ServingRun& run) : run_{run} {}
 
   const std::shared_ptr<const ServicePlan>& of(const ServingEntry& entry, const JobRequest& job) {
-    auto& plan = plans_[{entry.name, job.gpus, entry.requests.trace ? "" : job.name}];
+    auto& plan =
+        plans_[{entry.name, job.gpus, entry.served.given() ? job.gpu_type : "", entry.requests.trace ? "" : job.name}];
     if (!plan) plan = std::make_shared<const ServicePlan>(make(entry, job));
     return plan;
   }
@@ -88,8 +90,8 @@ class ServicePlans {
  private:
   [[nodiscard]] ServicePlan make(const ServingEntry& entry, const JobRequest& job) const {
     RequestList list = requests_of(entry, run_.seed, job.name);
-    ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus_per_replica, run_),
-                     .gpus_per_replica = entry.gpus_per_replica,
+    ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus(), run_),
+                     .gpus_per_replica = entry.gpus(),
                      .requests = std::move(list.requests),
                      .targets = entry.targets};
     Fleet fleet{plan.fleet};
@@ -115,7 +117,7 @@ class ServicePlans {
   }
 
   const ServingRun& run_;
-  std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<const ServicePlan>> plans_;
+  std::map<std::tuple<std::string, int, std::string, std::string>, std::shared_ptr<const ServicePlan>> plans_;
 };
 
 /// What is wrong with a job that names an entry: a column, the reason, and what to do.
@@ -127,7 +129,7 @@ struct Fault {
 /// `gpus` are those whose replicas answer.
 std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& entry, const JobRequest& job,
                               int gpus) {
-  const int each = entry.gpus_per_replica, replicas = gpus / each;
+  const int each = entry.gpus(), replicas = gpus / each;
   if (gpus % each != 0)
     return Fault{
         "gpus",
@@ -152,7 +154,7 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
       std::ranges::find(system.cluster.types, job.gpu_type, &NamedServerType::name) != system.cluster.types.end();
   if (system.cluster.types.size() > 1 && !names_type)
     return Fault{"gpu_type", "no type on which the steps of a replica hold",
-                 fmt::format("serving.{}.step holds on one type of GPU, and the cluster has {}", entry.name,
+                 fmt::format("the step of serving.{} holds on one type of GPU, and the cluster has {}", entry.name,
                              system.cluster.types.size()),
                  "name a type of cluster.types"};
   return std::nullopt;
@@ -162,7 +164,7 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
 void post_train(const TrainingSystem& system, const RlEntry& entry, const ServingEntry& rollout, const FleetSpec& pool,
                 std::uint64_t seed, JobRequest& job) {
   RlPlan made = rl_plan(system, entry, pool, job.gpus, seed, job.name);
-  made.gpus_per_replica = rollout.gpus_per_replica;
+  made.gpus_per_replica = rollout.gpus();
   const auto plan = std::make_shared<const RlPlan>(std::move(made));
   job.duration = std::max(Time::nanoseconds(1), plan->alone);
   job.service = std::make_shared<const ServiceMaker>(
@@ -182,31 +184,35 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
   JobList jobs = *list;
   RowReport report{run.source, false};
   ServicePlans plans{run};
+  std::map<std::pair<std::string, std::string>, ServingEntry> timed;  // by name and type
   for (std::size_t j = 0; j < jobs.jobs.size(); ++j) {
     JobRequest& job = jobs.jobs[j];
     report.count_row();
     if (!names_entry(job)) continue;
     const int line = jobs.lines.empty() ? 0 : jobs.lines[j];
     const RlEntry* const rl = entry_named(system.rl, job.model);
-    const ServingEntry* const entry = entry_named(system.serving, rl != nullptr ? rl->rollout : job.model);
-    if (entry == nullptr) continue;  // no model at all: the check of models names it
+    const ServingEntry* const named = entry_named(system.serving, rl != nullptr ? rl->rollout : job.model);
+    if (named == nullptr) continue;  // no model at all: the check of models names it
     const int gpus = rl != nullptr ? rollout_gpus(*rl, job.gpus) : job.gpus;
     if (rl != nullptr && rl->rollout_gpus && gpus >= job.gpus) {
       report.bad(line, "gpus", "no GPUs to train",
                  fmt::format("rl.{}.rollout_gpus, {}, are all that the job has", rl->name, gpus));
       continue;
     }
-    if (const auto fault = fault_of(system, *entry, job, gpus)) {
+    if (const auto fault = fault_of(system, *named, job, gpus)) {
       report.bad(line, fault->column, fault->reason, fault->message, fault->hint);
       continue;
     }
+    const auto [at, is_new] = timed.try_emplace({named->name, job.gpu_type}, *named);
+    const ServingEntry& entry = at->second;
+    if (is_new) at->second.replica = replica_of(system, *named, job.gpu_type);
     job.serves = true;
     job.iterations = 1;
     if (rl != nullptr) {
-      post_train(system, *rl, *entry, fleet_of(*entry, gpus / entry->gpus_per_replica, run), run.seed, job);
+      post_train(system, *rl, entry, fleet_of(entry, gpus / entry.gpus(), run), run.seed, job);
       continue;
     }
-    const std::shared_ptr<const ServicePlan> plan = plans.of(*entry, job);
+    const std::shared_ptr<const ServicePlan> plan = plans.of(entry, job);
     job.duration = std::max(Time::nanoseconds(1), plan->requests.back().arrival);
     job.service = std::make_shared<const ServiceMaker>(
         [plan](Time submitted) { return std::make_unique<FleetService>(plan, submitted); });

@@ -1,7 +1,9 @@
 #pragma once
 // An entry of `serving`: how the jobs that name it answer requests.
 
+#include "models/devices.hpp"
 #include "models/serving/fleet.hpp"
+#include "scenarios/spec/device_choice.hpp"
 #include "sim/service.hpp"
 #include "sim/units.hpp"
 
@@ -45,16 +47,48 @@ struct DraftSetup {
   bool operator==(const DraftSetup&) const = default;
 };
 
+/// How many GPUs of a replica divide its model each way (ServingLayout).
+struct ServedDegrees {
+  int tensor = 1, pipeline = 1, expert = 1;
+  bool operator==(const ServedDegrees&) const = default;
+};
+
+/// What the host of a replica takes.
+struct ServedHost {
+  Time step{}, sequence{};  ///< a step, and for each of its sequences
+  bool operator==(const ServedHost&) const = default;
+};
+
+/// The model of a replica, from which its step and its KV memory follow.
+struct ServedModel {
+  std::optional<std::string> name{};     ///< of transformer_names()
+  std::optional<std::string> config{};   ///< or the path of a config.json; none of both: `step` is given
+  std::optional<DeviceChoice> device{};  ///< a sheet
+  DataType type = DataType::bf16;        ///< of weights, products and KV cache
+  ServedDegrees parallel{};
+  double memory_share = 0.9;    ///< of the GPU's memory, for weights and KV cache
+  std::int64_t context = 2048;  ///< ServingLayout::context
+  ServedHost host{};
+
+  [[nodiscard]] bool given() const { return name || config; }
+};
+
 struct ServingEntry {
   std::string name;
   std::set<std::string, std::less<>> given;  ///< members
-  int gpus_per_replica = 1;                  ///< a job has as many replicas as these fit into its GPUs
+  int gpus_per_replica = 1;                  ///< without a model
   ReplicaSpec replica{};                     ///< its step and its limits
+  ServedModel served{};
   RequestRouting route = RequestRouting::least;
   RequestsSetup requests{};
   ServiceTargets targets{};
   std::optional<ApartSetup> apart{};
   std::optional<DraftSetup> drafts{};
+
+  /// Of a replica; a job has as many replicas as its GPUs are a multiple of them.
+  [[nodiscard]] int gpus() const {
+    return served.given() ? served.parallel.tensor * served.parallel.pipeline : gpus_per_replica;
+  }
 };
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/service_requests.hpp"
+#include "scenarios/training/serving_steps.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 
@@ -184,4 +185,98 @@ TEST_CASE("serving: entries without a step or requests, and names that mean two 
   CHECK(faults("{chat: {step: {wieghts: 1ms}}}").find("did you mean \"weights\"?") != std::string::npos);
   CHECK(faults("{a: {step: {weights: 1ms}, requests: {trace: r.csv}}}\ntraining: {a: {model: resnet50, batch: 8}}")
             .find("training has an entry of this name") != std::string::npos);
+}
+
+namespace {
+
+/// Two servers of one GPU, and a job on them that serves a model on a device of 1 GB/s, which is so slow that the bytes
+/// of a step are all that counts.
+struct ModelServed : ListedJobs {
+  explicit ModelServed(const std::string& entry, const std::string& requests = "0,1,2\n", int gpus = 1,
+                       const std::string& network = "{fidelity: contention}") {
+    scenario = parsed(fmt::format(
+        "cluster: {{servers: 2, gpus_per_server: 1, gpu_memory: 24GiB}}\n"
+        "policies: {{scheduling: fifo, placement: first-fit}}\n"
+        "network: {}\n"
+        "workload: {{jobs: {}}}\n"
+        "serving: {{chat: {{{}, requests: {{trace: {}}}}}}}\n",
+        network, file("jobs.csv", fmt::format("job_id,submit_s,model,gpus,iterations\na,0,chat,{},\n", gpus)), entry,
+        file("requests.csv", "arrival,prompt,answer\n" + requests)));
+  }
+  [[nodiscard]] ReplicaSpec replica() const { return replica_of(scenario, scenario.serving.front()); }
+};
+
+constexpr const char* kSlowDevice =
+    "device: {name: slow, source: a test, matrix_tflops: {bf16: 1000}, vector_tflops: {fp32: 1000}, memory: 80GiB, "
+    "memory_bandwidth: 1GB/s}";
+
+std::string served_model(const std::string& model, const std::string& more = "") {
+  return fmt::format("model: {}, {}{}", model, kSlowDevice, more);
+}
+
+}  // namespace
+
+TEST_CASE("serving: the step and the KV cache of a model, by hand") {
+  // 0.9 x 24 GiB less 2 x 8,030,261,248 bytes of weights hold 3,400.9 blocks of 16 tokens, each of 131,072 bytes. A GPU
+  // reaches 0.8 of 1 GB/s.
+  const ModelServed served{served_model("llama-3-8b", ", host: {step: 1ms, sequence: 20us}")};
+  const ReplicaSpec replica = served.replica();
+  CHECK(replica.blocks == 3400);
+  CHECK(replica.law.cache == 163'840'000);
+  CHECK(replica.law.overhead == 1'000'000'000);
+  CHECK(replica.law.sequence == 20'000'000);
+  // A step of one token reads the matrices of 32 layers and the head.
+  constexpr double kParameters = 32.0 * 4096 * (4096 + 2 * 1024 + 4096 + 3 * 14336) + 128'256.0 * 4096;
+  const RunResult result = served.run();
+  const RequestResult& request = result.services.front().requests.front();
+  CHECK(request.first.to_seconds() == near(2 * kParameters / 0.8e9, 1e-3));
+  CHECK((request.end - request.first).to_seconds() == near(2 * kParameters / 0.8e9, 1e-3));
+  CHECK(ModelServed{served_model("llama-3-8b", ", memory_share: 0.8, block: 1")}.replica().blocks == 34'754);
+  CHECK(ModelServed{served_model("llama-3-8b", ", blocks: 1000")}.replica().blocks == 1000);
+}
+
+TEST_CASE("serving: tensor groups of a model exchange over the network of the scenario") {
+  const auto step = [](const char* alpha) {
+    const ModelServed served{served_model("llama-3-8b", ", parallel: {tensor: 2}"), "0,1,2\n", 2,
+                             fmt::format("{{fidelity: contention, nic: 10Gbps, alpha: {}}}", alpha)};
+    CHECK(served.scenario.serving.front().gpus() == 2);
+    CHECK(served.refusals() == "");
+    return served.replica().law.by_tokens[1];
+  };
+  // Two all-reduces in each of 32 layers, each of a step there and one back.
+  CHECK(step("110us") - step("10us") == std::int64_t{32} * 2 * 2 * 100'000'000);
+}
+
+TEST_CASE("serving: a model that has no room, or can't be divided so, is refused at its place") {
+  const auto refusals = [](const std::string& entry, const std::string& requests = "0,1,2\n", int gpus = 1) {
+    return ModelServed{entry, requests, gpus}.refusals();
+  };
+  CHECK(refusals(served_model("llama-3-8b")) == "");
+  CHECK(refusals(served_model("llama-3-70b"))
+            .starts_with("serving.chat.model: the weights take 131.4 GiB of each GPU, and 0.9 of its 24 GiB leaves"));
+  CHECK(refusals(served_model("llama-3-8b", ", blocks: 3401")).starts_with("serving.chat.blocks: the weights take"));
+  CHECK(refusals(served_model("llama-3-8b"), "0,54400,2\n").starts_with("requests.csv:2: a request of 54400 + 2 tok"));
+  CHECK(refusals("model: llama-3-8b").starts_with("serving.chat.device: the device is missing"));
+  CHECK(refusals(served_model("llama-3-8b", ", parallel: {tensor: 2}"))
+            .starts_with("jobs.csv:2: gpus: expected a multiple of 2, the GPUs of a replica of serving.chat, got 1"));
+  CHECK(refusals(served_model("llama-3-8b", ", parallel: {tensor: 2, expert: 2}"), "0,1,2\n", 2)
+            .starts_with("serving.chat.parallel.expert: expected 1, because llama-3-8b has no experts"));
+  const auto faults = [](const std::string& entry) {
+    return errors_of(fmt::format("serving: {{chat: {{{}, requests: {{trace: r.csv}}}}}}", entry));
+  };
+  CHECK(faults("step: {weights: 1ms}, dtype: bf16").find("serving.chat.dtype: says how a model is served") !=
+        std::string::npos);
+  CHECK(faults("model: llama-3-8b, step: {weights: 1ms}").find("serving.chat.step: the step of a model follows") !=
+        std::string::npos);
+  CHECK(faults("model: llama-3-8b, gpus_per_replica: 2").find("serving.chat.gpus_per_replica: a replica of a model") !=
+        std::string::npos);
+}
+
+TEST_CASE("serving: the model of an entry is printed as it is read") {
+  const ModelServed served{"model: llama-3-8b, device: H100-SXM, parallel: {tensor: 2}, host: {step: 1ms}"};
+  CHECK(to_yaml(served.scenario)
+            .find("chat: {model: llama-3-8b, device: H100-SXM, parallel: {tensor: 2}, host: "
+                  "{step: 1ms}") != std::string::npos);
+  const auto key = std::ranges::find(scenario_keys(), "serving", &ScenarioKey::path);
+  CHECK(key->io->part(served.scenario, "chat.parallel.tensor")->text == "2");
 }
