@@ -77,10 +77,10 @@ struct NetworkSetup {
   std::optional<Bytes> in_flight;
   TransferScales scales;  ///< no key
   // analytic and contention only
-  std::optional<TimePerByte> beta;   ///< time per byte of a transfer without contention
-  std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface
-  std::optional<std::string> sites;  ///< path of a table of links between sites, of which each server of the cluster
-                                     ///< is one (LinkMatrix)
+  std::optional<TimePerByte> beta;    ///< time per byte of a transfer without contention
+  std::optional<TimePerByte> eta;     ///< further time per byte for each other transfer on the interface
+  std::optional<std::string> sites;   ///< path of a table of links between sites, of which each server of the cluster
+                                      ///< is one (LinkMatrix)
   RingOrder ring = RingOrder::table;  ///< of collectives between `sites`
   /// Servers with a network of their own, beside the one that joins all (`nic`, `alpha`).
   struct Island {

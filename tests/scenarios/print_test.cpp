@@ -289,7 +289,8 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides.emplace_back("scheduling.retries.failed.times=1");
     if (key.needs.starts_with("network.formula: nccl"))
       overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
-    if (key.path == "network.ring") overrides.emplace_back("network.sites=sites.csv");
+    if (key.needs == "network.sites")
+      overrides = {"network.sites=scenarios/overlap/aws-regions.csv", "cluster.gpus_per_server=1"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
     if (key.needs.starts_with("cluster.power")) overrides.emplace_back("cluster.power={computing: 300}");
