@@ -127,8 +127,8 @@ ExchangeCost link_cost(const LinkMatrix& links, TimePerByte gamma, const PeerRul
   const std::size_t n = links.size();
   CONTEND_CHECK(n >= 2, "an exchange needs at least two sites");
   std::array<CostCurve, kCollectiveKinds> curves;
-  using Matrix = std::shared_ptr<const LinkMatrix>;  // curves find their pieces when they are asked
-  const auto set = [&](CollectiveKind kind, const Matrix& matrix, const std::vector<PeerTransfer>& needed,
+  using SharedLinks = std::shared_ptr<const LinkMatrix>;  // curves find their pieces when they are asked
+  const auto set = [&](CollectiveKind kind, const SharedLinks& matrix, const std::vector<PeerTransfer>& needed,
                        const char* name, std::function<CostLine(const Messages&)> cost) {
     CostCurve& curve = curves[static_cast<std::size_t>(kind)];
     try {
