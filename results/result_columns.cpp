@@ -216,6 +216,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     answer_time<&ServiceFigures::tpot, &RequestTimes::mean_s>("tpot_mean_s"),
     answer_time<&ServiceFigures::tpot, &RequestTimes::p50_s>("tpot_p50_s"),
     answer_time<&ServiceFigures::tpot, &RequestTimes::p99_s>("tpot_p99_s"),
+    answer_time<&ServiceFigures::itl, &RequestGaps::p50_s>("itl_p50_s"),
+    answer_time<&ServiceFigures::itl, &RequestGaps::p99_s>("itl_p99_s"),
     answer_time<&ServiceFigures::e2e, &RequestTimes::mean_s>("e2e_mean_s"),
     answer_time<&ServiceFigures::e2e, &RequestTimes::p50_s>("e2e_p50_s"),
     answer_time<&ServiceFigures::e2e, &RequestTimes::p99_s>("e2e_p99_s"),
@@ -410,6 +412,10 @@ constexpr Metric kSummaryMetrics[] = {
         "tpot_p50_s", "median TPOT", "s", [](const Summary& s) { return s.answers.tpot.p50_s; }, false),
     where_known(
         "tpot_p99_s", "99th percentile TPOT", "s", [](const Summary& s) { return s.answers.tpot.p99_s; }, false),
+    where_known(
+        "itl_p50_s", "median ITL", "s", [](const Summary& s) { return s.answers.itl.p50_s; }, false),
+    where_known(
+        "itl_p99_s", "99th percentile ITL", "s", [](const Summary& s) { return s.answers.itl.p99_s; }, false),
     where_known(
         "e2e_mean_s", "mean E2E", "s", [](const Summary& s) { return s.answers.e2e.mean_s; }, false),
     where_known(

@@ -4,6 +4,7 @@
 // the job holds no GPUs wait for it.
 
 #include "sim/ids.hpp"
+#include "sim/token_gaps.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -15,30 +16,34 @@
 
 namespace contend {
 
-/// What kept a request from the first steps after it came.
+/// Why the request at the head of a queue was not admitted to a step of a replica.
 enum class RequestWait : std::uint8_t {
-  none,    ///< nothing: it waited for the end of a step at most, or for GPUs
+  none,    ///< it was admitted to the first step that began after it came
   batch,   ///< as many requests ran as may
-  tokens,  ///< others had the tokens of the steps
+  tokens,  ///< others had the tokens of the step
   memory,  ///< the KV cache had no room
 };
 
-/// What became of a request.
+/// What became of a request. A time is Time::never() until it has come, or if the run has ended before.
 struct RequestResult {
-  Time arrival;                                     ///< from the start of the run
-  std::int64_t prompt = 1, answer = 1;              ///< tokens; the answer has the first one, which the prompt gives
-  Time first = Time::never(), end = Time::never();  ///< its first and its last token; never() if the run ended before
-  std::int32_t evictions = 0;                  ///< from the memory of a replica, after which its tokens are recomputed
-  std::int32_t replica = -1;                   ///< to which it was sent first; -1: it had not arrived
-  Time admitted = Time::never();               ///< begin of the first step that computed a token of it
-  RequestWait waited_for = RequestWait::none;  ///< until then; if it was kept by several, by the last
+  Time arrival;                         ///< from the start of the run
+  std::int64_t prompt = 1, answer = 1;  ///< tokens; the answer has the first one, which the prompt gives
+  Time admitted = Time::never();        ///< begin of the first step that computed a token of it
+  Time first = Time::never();           ///< its first token; an eviction later doesn't change it
+  Time end = Time::never();             ///< its last token
+  std::int32_t evictions = 0;           ///< from the memory of a replica, after which its tokens are recomputed
+  std::int32_t replica = -1;  ///< to which it was sent; apart: of prefill, then of decode; -1: it has not arrived
+  RequestWait waited_for = RequestWait::none;  ///< until it was admitted; if it was kept by several, by the last
 
   [[nodiscard]] bool has_begun() const { return first != Time::never(); }
+  [[nodiscard]] bool has_ended() const { return end != Time::never(); }
   /// Time to the first token. Only if there is one.
   [[nodiscard]] Time ttft() const { return first - arrival; }
+  /// End to end. Only of answers that have ended.
+  [[nodiscard]] Time e2e() const { return end - arrival; }
   /// Mean time of each token after the first, in seconds. Only of answers of at least two tokens that have ended.
   [[nodiscard]] double tpot_s() const { return (end - first).to_seconds() / static_cast<double>(answer - 1); }
-  [[nodiscard]] bool has_ended() const { return end != Time::never(); }
+  bool operator==(const RequestResult&) const = default;
 };
 
 /// What users of a service expect of each answer; nothing of what isn't given.
@@ -64,6 +69,7 @@ struct ServiceReport {
   std::int64_t recomputed = 0;   ///< tokens of prompts and answers that were computed again after an eviction or a loss
   Time busy;                     ///< for which replicas were in a step, summed over replicas
   double running_s = 0;          ///< for which requests ran, summed over requests, in seconds; over `busy`: mean batch
+  TokenGaps gaps{};              ///< between the tokens of each answer
   std::optional<RlReport> rl{};  ///< of RL post-training
   std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
 };

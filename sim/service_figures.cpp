@@ -34,7 +34,7 @@ struct Samples {
     all_ended = all_ended && request.has_ended();
     if (!request.has_ended()) return;
     last = std::max(last, request.end);
-    e2e_s.push_back((request.end - request.arrival).to_seconds());
+    e2e_s.push_back(request.e2e().to_seconds());
     if (request.answer > 1) tpot_s.push_back(request.tpot_s());
   }
 };
@@ -70,12 +70,14 @@ void add_rl(std::span<const ServiceReport* const> services, ServiceFigures& all)
 
 ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time end) {
   Samples samples;
+  TokenGaps gaps;
   std::int64_t tokens = 0;
   double busy_s = 0, running_s = 0, kv_peak = kNaN;
   for (const ServiceReport* const service : services) {
     samples.any_targets = samples.any_targets || service->targets.ttft || service->targets.tpot;
     for (const RequestResult& request : service->requests)
       if (request.arrival <= end) samples.add(request, service->targets);
+    gaps += service->gaps;
     tokens += service->tokens;
     busy_s += service->busy.to_seconds();
     running_s += service->running_s;
@@ -97,6 +99,7 @@ ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time e
   figures.ttft = times_of(std::move(samples.ttft_s));
   figures.tpot = times_of(std::move(samples.tpot_s));
   figures.e2e = times_of(std::move(samples.e2e_s));
+  if (gaps.count() > 0) figures.itl = {gaps.quantile(0.5).to_seconds(), gaps.quantile(0.99).to_seconds()};
   add_rl(services, figures);
   return figures;
 }

@@ -16,6 +16,11 @@ struct RequestTimes {
   double mean_s = kNaN, p50_s = kNaN, p99_s = kNaN;
 };
 
+/// Quantiles of gaps between tokens, in seconds, within 1.6% (TokenGaps); NaN over none.
+struct RequestGaps {
+  double p50_s = kNaN, p99_s = kNaN;
+};
+
 /// Means over the trainings of RL post-training, and over their groups of answers; NaN without trainings.
 struct RlFigures {
   double step_s = kNaN;          ///< from a training to the next
@@ -31,6 +36,7 @@ struct ServiceFigures {
   RequestTimes ttft;            ///< to the first token, of requests that have one
   RequestTimes tpot;            ///< of each further token, of answers of at least two tokens
   RequestTimes e2e;             ///< to the last token, of answers
+  RequestGaps itl;              ///< from token to token, over all tokens of all answers
   double targets_met = kNaN;    ///< share of the requests whose answers meet all targets; NaN without targets
   double goodput_per_s = kNaN;  ///< answers that meet all targets in a second; NaN without targets
   double tokens_per_s = kNaN;   ///< tokens of answers in a second

@@ -112,7 +112,7 @@ void Fleet::grow(int replicas) {
   }
 }
 
-RequestNumber Fleet::submit(const ServedRequest& request) {
+void Fleet::check(const ServedRequest& request) const {
   check_request(request, now_);
   const std::int64_t decoded = request.prompt + request.answer - 1 + spec_.speculation.drafts;
   const bool apart = spec_.decode.replicas > 0;
@@ -128,11 +128,15 @@ RequestNumber Fleet::submit(const ServedRequest& request) {
                      " tokens doesn't fit into a step, which computes " + std::to_string(most_prompt_) +
                      ", and prompts aren't chunked");
   }
+}
+
+RequestNumber Fleet::submit(const ServedRequest& request) {
+  check(request);
   const auto number = static_cast<RequestNumber>(records_.size());
-  RequestRecord record;
+  RequestResult record;
   record.arrival = request.arrival;
-  record.prompt = static_cast<std::int32_t>(request.prompt);
-  record.answer = static_cast<std::int32_t>(request.answer);
+  record.prompt = request.prompt;
+  record.answer = request.answer;
   records_.push_back(record);
   const auto later = [](Time arrival, const auto& other) { return arrival < other.second.arrival; };
   const auto waiting = arrivals_.begin() + static_cast<std::ptrdiff_t>(next_arrival_);
@@ -172,7 +176,6 @@ void Fleet::advance(Time now) {
   CONTEND_DCHECK(now >= now_ && now <= next(), "a fleet is taken past an instant at which it acts");
   now_ = now;
   ended_.clear();
-  departures_.clear();
   end_steps();
   while (!transfer_ends_.empty() && transfer_ends_.top().first == now_) {
     const auto transfer = transfers_.find(transfer_ends_.top().second);
@@ -206,16 +209,10 @@ void Fleet::end_steps() {
 }
 
 void Fleet::send(const ServedSequence& sequence, int from) {
-  Transfer transfer{sequence, from, Time::never()};
-  if (spec_.decode.owner_sends) {
-    departures_.push_back({sequence.request, from, sequence.computed});
-  } else {
-    Time& link = link_free_[static_cast<std::size_t>(from)];
-    link = std::max(link, now_) + spec_.decode.latency + spec_.decode.per_token * sequence.computed;
-    transfer.end = link;
-    transfer_ends_.emplace(link, sequence.request);
-  }
-  transfers_.emplace(sequence.request, transfer);
+  Time& link = link_free_[static_cast<std::size_t>(from)];
+  link = std::max(link, now_) + spec_.decode.latency + spec_.decode.per_token * sequence.computed;
+  transfer_ends_.emplace(link, sequence.request);
+  transfers_.emplace(sequence.request, Transfer{sequence, from, link});
 }
 
 void Fleet::deliver(const Transfer& transfer) {
@@ -228,15 +225,6 @@ void Fleet::deliver(const Transfer& transfer) {
   sequence.blocks = sequence.step = 0;
   records_[sequence.request].replica = static_cast<int>(replicas_.size()) + decoder;
   put(kDecoders + decoder, sequence);
-}
-
-void Fleet::delivered(RequestNumber request) {
-  const auto transfer = transfers_.find(request);
-  if (transfer == transfers_.end()) return;  // lost on its way
-  const Transfer sent = transfer->second;
-  transfers_.erase(transfer);
-  deliver(sent);
-  end_steps();
 }
 
 void Fleet::put(int index, ServedSequence sequence) {
@@ -283,7 +271,7 @@ void Fleet::check_scale() {
   if (next_check() != now_) return;
   last_check_ = now_;
   const auto load = static_cast<double>(outstanding_);
-  const int coming = live_ + starting();
+  const int coming = live_ + static_cast<int>(starting_.size());
   if (load > rule.up * coming && coming < rule.most) {
     starting_.push_back(now_ + rule.cold);
     if (rule.cold == Time{}) check_scale();
@@ -294,7 +282,6 @@ void Fleet::check_scale() {
 }
 
 void Fleet::set_live(int replicas) {
-  if (replicas < 1 || replicas >= kDecoders) throw InputError("a fleet has no replica, or more than 2^24");
   live_ = replicas;
   grow(replicas);
 }

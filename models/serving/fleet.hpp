@@ -36,7 +36,6 @@ struct DecodeSpec {
   /// A cache of n tokens is sent in latency + n x per_token, one after the other of each prefill replica.
   Time latency{};
   Time per_token{};
-  bool owner_sends = false;  ///< the owner sends the caches (departures(), delivered()) in place of that law
 };
 
 /// Starts and stops replicas by the number of outstanding requests.
@@ -59,13 +58,6 @@ struct FleetSpec {
   Time begin{};  ///< the instant from which the periods of the scaling rule count
 };
 
-/// A cache that goes from a replica of prefill to one of decode.
-struct CacheDeparture {
-  RequestNumber request = 0;
-  int from = 0;             ///< index of the replica of prefill
-  std::int64_t tokens = 0;  ///< in the cache
-};
-
 class Fleet {
  public:
   /// Throws InputError if the specification allows no step.
@@ -73,8 +65,10 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  /// Gives the fleet a request, which arrives at `request.arrival`, not before the instant of the last advance().
-  /// Throws InputError if it is empty, or if no replica's memory or budget holds it.
+  /// Throws InputError if the request is empty, or if no replica's memory or budget holds it.
+  void check(const ServedRequest& request) const;
+  /// Gives the fleet a request, which arrives at `request.arrival`, not before the instant of the last advance(). Throws
+  /// as check() does.
   RequestNumber submit(const ServedRequest& request);
 
   /// The next instant at which the fleet has to act: an arrival, the end of a step or of several equal ones, of a
@@ -90,8 +84,8 @@ class Fleet {
   /// The requests that have ended in the last advance(), and in a lose() since.
   [[nodiscard]] std::span<const RequestNumber> ended() const { return ended_; }
   /// Valid until the next submit().
-  [[nodiscard]] const RequestRecord& record(RequestNumber request) const { return records_[request]; }
-  [[nodiscard]] std::span<const RequestRecord> records() const { return records_; }
+  [[nodiscard]] const RequestResult& record(RequestNumber request) const { return records_[request]; }
+  [[nodiscard]] std::span<const RequestResult> records() const { return records_; }
 
   /// Each replica stops at the end of its step and begins no other, until release(). A leap over several steps is cut
   /// short at the end of the step in which the instant of the last advance() falls. Transfers go on.
@@ -108,16 +102,6 @@ class Fleet {
   /// One replica loses its caches and its step; `replica` counts replicas of prefill, then of decode.
   void lose(Time now, int replica);
 
-  /// With DecodeSpec::owner_sends: the caches that have become ready to be sent in the last advance().
-  [[nodiscard]] std::span<const CacheDeparture> departures() const { return departures_; }
-  /// Such a cache has come, at the instant of the last advance(): the decode replica with the fewest requests queues
-  /// it.
-  void delivered(RequestNumber request);
-
-  /// The first `replicas` take new requests from now on (>= 1); others end what they have. For owners that scale.
-  void set_live(int replicas);
-  [[nodiscard]] int live() const { return live_; }
-  [[nodiscard]] int starting() const { return static_cast<int>(starting_.size()); }
   /// Replicas of prefill (or of both), and behind them replicas of decode; all that have ever taken requests.
   [[nodiscard]] int replicas() const { return static_cast<int>(replicas_.size() + decoders_.size()); }
   /// Requests on the replica, in its queue and running.
@@ -156,6 +140,8 @@ class Fleet {
   void end_steps();
   void arrive();
   void check_scale();
+  /// The first `replicas` take new requests from now on (>= 1); others end what they have.
+  void set_live(int replicas);
   [[nodiscard]] Time next_check() const;
   [[nodiscard]] int route(const ServedRequest& request);
   void send(const ServedSequence& sequence, int from);
@@ -163,7 +149,7 @@ class Fleet {
   void put(int replica, ServedSequence sequence);
 
   FleetSpec spec_;
-  std::vector<RequestRecord> records_;
+  std::vector<RequestResult> records_;
   std::deque<ServingReplica> replicas_;
   std::deque<ServingReplica> decoders_;                            // have indices from kDecoders on
   std::vector<std::pair<RequestNumber, ServedRequest>> arrivals_;  // from next_arrival_ on, by (time, number)
@@ -176,7 +162,6 @@ class Fleet {
   std::deque<Time> starting_;        // when each is ready
   std::vector<int> touched_;         // replicas that may begin a step
   std::vector<RequestNumber> ended_;
-  std::vector<CacheDeparture> departures_;
   std::vector<std::pair<Time, int>> scaled_;
   std::vector<ServedSequence> gone_;
   Time now_{};

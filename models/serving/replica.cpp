@@ -98,13 +98,13 @@ void ServingReplica::admit(std::int64_t& budget, Time now) {
     tokens = std::min(tokens, budget);
     const std::int64_t blocks = blocks_of(head.computed + tokens);
     if (blocks > free_) {
-      blocker_ = AdmissionLimit::memory;
+      blocker_ = RequestWait::memory;
       return;
     }
-    RequestRecord& record = (*records_)[head.request];
+    RequestResult& record = (*records_)[head.request];
     if (record.admitted == Time::never()) {
       record.admitted = now;
-      if (head.queued <= last_begin_) record.waited = blocker_;
+      if (head.queued <= last_begin_) record.waited_for = blocker_;
     }
     free_ -= blocks;
     budget -= tokens;
@@ -112,9 +112,9 @@ void ServingReplica::admit(std::int64_t& budget, Time now) {
     head.step = tokens;
     running_.push_back(head);
   }
-  blocker_ = running() >= spec_->batch          ? AdmissionLimit::batch
-             : budget == 0 || !waiting_.empty() ? AdmissionLimit::tokens
-                                                : AdmissionLimit::none;
+  blocker_ = running() >= spec_->batch          ? RequestWait::batch
+             : budget == 0 || !waiting_.empty() ? RequestWait::tokens
+                                                : RequestWait::none;
 }
 
 bool ServingReplica::begin(Time now) {
@@ -122,7 +122,7 @@ bool ServingReplica::begin(Time now) {
     std::int64_t budget = spec_->tokens;
     const bool evicted = schedule_running(budget);
     if (evicted) {
-      blocker_ = AdmissionLimit::memory;
+      blocker_ = RequestWait::memory;
     } else {
       admit(budget, now);
     }

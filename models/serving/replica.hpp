@@ -4,7 +4,7 @@
 
 #include "models/serving/request.hpp"
 #include "models/serving/step_law.hpp"
-#include "models/serving/token_gaps.hpp"
+#include "sim/token_gaps.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -77,7 +77,7 @@ struct ServingTotals {
 class ServingReplica {
  public:
   /// `prefill`: it gives the first token of each answer, and hands the sequence over with its blocks held.
-  ServingReplica(const ReplicaSpec& spec, const Speculation& speculation, std::vector<RequestRecord>& records,
+  ServingReplica(const ReplicaSpec& spec, const Speculation& speculation, std::vector<RequestResult>& records,
                  bool prefill)
       : spec_{&spec}, speculation_{&speculation}, records_{&records}, prefill_{prefill}, free_{spec.blocks} {}
 
@@ -126,7 +126,7 @@ class ServingReplica {
 
   const ReplicaSpec* spec_;
   const Speculation* speculation_;
-  std::vector<RequestRecord>* records_;
+  std::vector<RequestResult>* records_;
   bool prefill_;
   std::int64_t free_;                    ///< blocks
   std::vector<ServedSequence> running_;  ///< in order of admission
@@ -148,7 +148,7 @@ class ServingReplica {
   Time last_end_ = Time::never();
   // The last step that began: when, and what kept the head of the queue from it.
   Time last_begin_ = Time::nanoseconds(-1);
-  AdmissionLimit blocker_ = AdmissionLimit::none;
+  RequestWait blocker_ = RequestWait::none;
 };
 
 }  // namespace contend

@@ -107,10 +107,10 @@ class RlCheck {
     const auto rollout = std::ranges::find(system_.serving, entry_.rollout, &ServingEntry::name);
     if (rollout == system_.serving.end())
       add("rollout", fmt::format("{} is no entry of serving", entry_.rollout));
-    else if (entry_.rollout_gpus && *entry_.rollout_gpus % rollout->gpus_per_replica != 0)
+    else if (entry_.rollout_gpus && *entry_.rollout_gpus % rollout->gpus() != 0)
       add("rollout_gpus",
-          fmt::format("{} GPUs are no whole replicas, each of which has {} (serving.{}.gpus_per_replica)",
-                      *entry_.rollout_gpus, rollout->gpus_per_replica, entry_.rollout));
+          fmt::format("{} GPUs are no whole replicas, each of which has {} (serving.{}.{})", *entry_.rollout_gpus,
+                      rollout->gpus(), entry_.rollout, rollout->served.given() ? "parallel" : "gpus_per_replica"));
   }
 
   void look_at_mode() {

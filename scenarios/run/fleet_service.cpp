@@ -32,9 +32,7 @@ void FleetService::begin_steps() {
 }
 
 bool FleetService::lose(Time now) {
-  times_.lose(now, [&] {
-    for (int r = 0; r < fleet_.replicas(); ++r) fleet_.lose(now, r);
-  });
+  times_.lose(now, [&] { fleet_.lose(now); });
   fleet_.hold();
   next_ = Time::never();
   return fleet_.totals().given > given_before_;

@@ -1,24 +1,6 @@
 #include "scenarios/run/replica_times.hpp"
 
 namespace contend {
-namespace {
-
-RequestWait wait_of(AdmissionLimit limit) {
-  switch (limit) {
-    case AdmissionLimit::none:
-      break;
-    case AdmissionLimit::batch:
-      return RequestWait::batch;
-    case AdmissionLimit::tokens:
-      return RequestWait::tokens;
-    case AdmissionLimit::memory:
-      return RequestWait::memory;
-  }
-  return RequestWait::none;
-}
-
-}  // namespace
-
 void ReplicaTimes::begin(Time now) {
   before_ = all(now);
 }
@@ -38,10 +20,8 @@ void ReplicaTimes::report(Time now, const ReplicaSpec& replica, ServiceReport& r
         report.busy.to_seconds() * static_cast<double>(totals.batch_ns) / static_cast<double>(totals.busy_ns);
   if (replica.blocks != ReplicaSpec::kUnlimited)
     report.kv_peak = static_cast<double>(totals.most_blocks) / static_cast<double>(replica.blocks);
-  report.requests.reserve(fleet_.records().size());
-  for (const RequestRecord& each : fleet_.records())
-    report.requests.push_back({each.arrival, each.prompt, each.answer, each.first, each.end, each.evictions,
-                               each.replica, each.admitted, wait_of(each.waited)});
+  report.gaps = totals.gaps;
+  report.requests.assign(fleet_.records().begin(), fleet_.records().end());
 }
 
 }  // namespace contend

@@ -46,7 +46,7 @@ FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& ru
 }
 
 /// The record of a request that has the fleet to itself.
-RequestRecord answered_alone(const FleetSpec& spec, ServedRequest request) {
+RequestResult answered_alone(const FleetSpec& spec, ServedRequest request) {
   Fleet fleet{spec};
   request.arrival = Time{};
   fleet.submit(request);
@@ -65,13 +65,13 @@ void check_targets(const ServingEntry& entry, const ServicePlan& plan) {
   };
   const auto computed = [](const ServedRequest& each) { return each.prompt - each.hits; };
   const auto least = std::ranges::min_element(plan.requests, {}, computed);
-  if (entry.targets.ttft) refuse("ttft", *entry.targets.ttft, answered_alone(plan.fleet, *least).to_first());
+  if (entry.targets.ttft) refuse("ttft", *entry.targets.ttft, answered_alone(plan.fleet, *least).ttft());
   const auto cached = [](const ServedRequest& each) {
     return each.answer < 2 ? INT64_MAX : each.prompt + each.answer / 2;
   };
   const auto shortest = std::ranges::min_element(plan.requests, {}, cached);
   if (!entry.targets.tpot || shortest->answer < 2) return;
-  const RequestRecord record = answered_alone(plan.fleet, *shortest);
+  const RequestResult record = answered_alone(plan.fleet, *shortest);
   refuse("tpot", *entry.targets.tpot, Time::nanoseconds((record.end - record.first).ns() / (record.answer - 1)));
 }
 
@@ -94,10 +94,10 @@ class ServicePlans {
                      .gpus_per_replica = entry.gpus(),
                      .requests = std::move(list.requests),
                      .targets = entry.targets};
-    Fleet fleet{plan.fleet};
+    const Fleet fleet{plan.fleet};
     for (const ServedRequest& each : plan.requests) {
       try {
-        fleet.submit(each);
+        fleet.check(each);
       } catch (const InputError& error) {
         const auto number = &each - plan.requests.data();
         Complaint complaint{

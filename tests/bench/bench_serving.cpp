@@ -77,7 +77,7 @@ Served serve(int requests, bool leaps) {
     fleet.begin_steps();
     ++served.events;
   }
-  for (const RequestRecord& record : fleet.records()) served.ends_ns ^= record.end.ns();
+  for (const RequestResult& record : fleet.records()) served.ends_ns ^= record.end.ns();
   served.totals = fleet.totals();
   served.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   return served;

@@ -56,7 +56,7 @@ Served serve_all(FleetSpec spec, const std::vector<Asked>& asked, bool leaps) {
     fleet.begin_steps();
   }
   Served served;
-  for (const RequestRecord& record : fleet.records()) {
+  for (const RequestResult& record : fleet.records()) {
     served.first.push_back(record.first.ns());
     served.end.push_back(record.end.ns());
     served.evictions.push_back(record.evictions);

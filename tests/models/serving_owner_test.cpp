@@ -1,4 +1,4 @@
-// What owners of a fleet do: they send caches themselves, scale, lose replicas; and speculation by an acceptance rate.
+// What owners of a fleet do, such as to lose replicas; and speculation by an acceptance rate.
 
 #include "models/serving/fleet.hpp"
 #include "models/serving/request_laws.hpp"
@@ -31,31 +31,6 @@ void serve_owned(Fleet& fleet, Time end = Time::never()) {
 
 }  // namespace
 
-TEST_CASE("serving owners: they may send caches themselves") {
-  FleetSpec spec = owned_spec();
-  spec.decode.replicas = 1;
-  spec.decode.owner_sends = true;
-  Fleet fleet{spec};
-  fleet.submit({Time{}, 400, 3});
-  serve_owned(fleet, Time::milliseconds(1));
-  fleet.advance(Time::milliseconds(1));
-  REQUIRE(fleet.departures().size() == 1);
-  CHECK(fleet.departures()[0].request == 0);
-  CHECK(fleet.departures()[0].tokens == 400);
-  CHECK(fleet.departures()[0].from == 0);
-  fleet.begin_steps();
-  CHECK(fleet.next() == Time::never());  // the owner has the cache
-  CHECK(fleet.outstanding() == 1);
-  fleet.advance(Time::milliseconds(9));
-  fleet.delivered(0);
-  fleet.begin_steps();
-  serve_owned(fleet);
-  // Two more tokens, in steps of 1 ms.
-  CHECK(fleet.record(0).end == Time::milliseconds(11));
-  CHECK(fleet.record(0).replica == 1);
-  CHECK(fleet.totals().recomputed == 0);
-}
-
 TEST_CASE("serving owners: a cache on its way is lost with the replica that sends it") {
   FleetSpec spec = owned_spec();
   spec.decode.replicas = 1;
@@ -72,25 +47,6 @@ TEST_CASE("serving owners: a cache on its way is lost with the replica that send
   CHECK(fleet.record(0).end == Time::milliseconds(17));
   CHECK(fleet.totals().recomputed == 400);
   CHECK(fleet.totals().given == 3);
-}
-
-TEST_CASE("serving owners: replicas that take no more requests end what they have") {
-  FleetSpec spec = owned_spec();
-  spec.replicas = 2;
-  spec.routing = RequestRouting::round_robin;
-  Fleet fleet{spec};
-  for (int i = 0; i < 2; ++i) fleet.submit({Time{}, 1, 5});
-  for (int i = 0; i < 2; ++i) fleet.submit({Time::milliseconds(2), 1, 1});
-  serve_owned(fleet, Time::milliseconds(1));
-  fleet.set_live(1);
-  serve_owned(fleet, Time::milliseconds(2));
-  serve_owned(fleet);
-  CHECK(fleet.record(1).replica == 1);
-  CHECK(fleet.record(1).end == Time::milliseconds(5));
-  CHECK(fleet.record(2).replica == 0);
-  CHECK(fleet.record(3).replica == 0);
-  CHECK(fleet.replicas() == 2);
-  CHECK_THROWS_AS(fleet.set_live(0), InputError);
 }
 
 TEST_CASE("serving owners: replicas of unlike speed") {
@@ -116,15 +72,15 @@ TEST_CASE("serving owners: the record says what a request waited for") {
   fleet.submit({Time::microseconds(500), 5, 1});
   fleet.submit({Time::microseconds(2500), 1, 1});
   serve_owned(fleet);
-  CHECK(fleet.record(0).waited == AdmissionLimit::none);
-  CHECK(fleet.record(1).waited == AdmissionLimit::memory);
+  CHECK(fleet.record(0).waited_for == RequestWait::none);
+  CHECK(fleet.record(1).waited_for == RequestWait::memory);
   CHECK(fleet.record(1).admitted == Time::milliseconds(3));
-  CHECK(fleet.record(2).waited == AdmissionLimit::none);
+  CHECK(fleet.record(2).waited_for == RequestWait::none);
   spec.kinds[0].batch = 1;
   Fleet narrow{spec};
   for (int i = 0; i < 2; ++i) narrow.submit({Time{}, 1, 2});
   serve_owned(narrow);
-  CHECK(narrow.record(1).waited == AdmissionLimit::batch);
+  CHECK(narrow.record(1).waited_for == RequestWait::batch);
 }
 
 TEST_CASE("serving owners: drafts that are accepted with a probability give the tokens of its sum") {
@@ -181,7 +137,7 @@ TEST_CASE("serving owners: the integral of the batch is the sum of the times in 
   for (int i = 0; i < 2000; ++i) fleet.submit(stream.next());
   serve_owned(fleet);
   Int128 in_batch = 0;
-  for (const RequestRecord& record : fleet.records()) in_batch += (record.end - record.admitted).ns();
+  for (const RequestResult& record : fleet.records()) in_batch += (record.end - record.admitted).ns();
   CHECK(fleet.totals().batch_ns == in_batch);
   CHECK(fleet.totals().ended == 2000);
 }

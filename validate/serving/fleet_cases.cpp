@@ -73,7 +73,7 @@ void draw_limits(CaseDraws& draws, ServingCase& drawn) {
 }
 
 struct FleetOutcome {
-  std::vector<RequestRecord> records;
+  std::vector<RequestResult> records;
   std::vector<std::pair<Time, int>> scaled;
   ServingTotals totals;
 
@@ -134,14 +134,14 @@ FleetOutcome outcome_of(const ServingCase& input, bool leaps, bool interrupted, 
 bool leaps_are_exact(const ServingCase& input, bool interrupted, std::uint64_t seed) {
   const FleetOutcome leaping = outcome_of(input, true, interrupted, seed);
   const bool all_end =
-      std::ranges::all_of(leaping.records, [](const RequestRecord& r) { return r.end != Time::never(); });
+      std::ranges::all_of(leaping.records, [](const RequestResult& r) { return r.end != Time::never(); });
   return all_end && leaping == outcome_of(input, false, interrupted, seed);
 }
 
 ServingAnswer serve_by_fleet(const ServingCase& input, bool leaps) {
   const FleetOutcome outcome = outcome_of(input, leaps, false, 0);
   ServingAnswer answer;
-  for (const RequestRecord& record : outcome.records) {
+  for (const RequestResult& record : outcome.records) {
     answer.first.push_back(record.first.ns());
     answer.end.push_back(record.end.ns());
     answer.evictions.push_back(record.evictions);

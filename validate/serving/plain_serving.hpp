@@ -3,7 +3,7 @@
 // written from the rules of docs/models/serving.md and shares no code with models/serving, which it checks, but for the
 // classes of a histogram.
 
-#include "models/serving/token_gaps.hpp"
+#include "sim/token_gaps.hpp"
 
 #include <array>
 #include <cstdint>

@@ -141,7 +141,7 @@ void add_half_hour(CheckedTable& table, const AzureHalfHour& row) {
     fleet.begin_steps();
   }
   std::int64_t ends = 0, last = 0, evictions = 0;
-  for (const RequestRecord& record : fleet.records()) {
+  for (const RequestResult& record : fleet.records()) {
     ends += record.end.ns();
     last = std::max(last, record.end.ns());
     evictions += record.evictions;

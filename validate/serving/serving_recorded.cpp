@@ -89,9 +89,9 @@ Latencies simulate(const StepLaw& law, const std::vector<ServedRequest>& request
     fleet.begin_steps();
   }
   Latencies ours;
-  for (const RequestRecord& record : fleet.records()) {
-    ours.first.push_back(record.to_first().to_seconds());
-    ours.all.push_back(record.to_end().to_seconds());
+  for (const RequestResult& record : fleet.records()) {
+    ours.first.push_back(record.ttft().to_seconds());
+    ours.all.push_back(record.e2e().to_seconds());
     if (record.answer > 1) ours.between.push_back((record.end - record.first).to_seconds() / (record.answer - 1));
   }
   return ours;

@@ -46,11 +46,11 @@ PoissonMeans poisson_means(const ReplicaSpec& kind, const PoissonRun& run) {
   }
   // The first and the last quarter are left out: the fleet fills, and empties.
   PoissonMeans means;
-  const std::span<const RequestRecord> middle =
+  const std::span<const RequestResult> middle =
       fleet.records().subspan(fleet.records().size() / 4, fleet.records().size() / 2);
   const auto count = static_cast<double>(middle.size());
-  for (const RequestRecord& record : middle) {
-    means.sojourn += static_cast<double>(record.to_end().ns()) / count;
+  for (const RequestResult& record : middle) {
+    means.sojourn += static_cast<double>(record.e2e().ns()) / count;
     if (record.answer == 1) continue;
     means.between_tokens += static_cast<double>((record.end - record.first).ns()) / (record.answer - 1) / count;
   }

@@ -1,4 +1,4 @@
-#include "models/serving/token_gaps.hpp"
+#include "sim/token_gaps.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // The histogram of the gaps between tokens.
 
-#include "models/serving/token_gaps.hpp"
+#include "sim/token_gaps.hpp"
 
 #include "tests/near.hpp"
 

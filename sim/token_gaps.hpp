@@ -1,5 +1,5 @@
 #pragma once
-// How long the users of a fleet wait from token to token: a histogram of all gaps.
+// How long users of a service wait from token to token: a histogram of all gaps.
 
 #include "sim/units.hpp"
 
