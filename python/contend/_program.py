@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from ._errors import PolicyError, UsageError, error_of
 from ._module import native
-from ._policies import Asked, factory_of
+from ._policies import Asked, Trial, factory_of, patience
 from ._results import Comparison, Runs, Study, Sweep, Tuning, plain
 
 Path = Union[str, "os.PathLike[str]"]
@@ -101,7 +101,8 @@ def _file_of(scenario: Scenario) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _policies_of(*settings: Optional[Mapping[str, Any]], **policies: Any) -> Iterator[List[str]]:
+def _policies_of(*settings: Optional[Mapping[str, Any]], trial: Optional[Trial] = None,
+                 **policies: Any) -> Iterator[List[str]]:
     """Settings that name these policies, each a class. The exception of a policy is the cause of PolicyError. What the
     caller sets or varies can't name another policy of the same kind."""
     for kind, policy in policies.items():
@@ -109,7 +110,7 @@ def _policies_of(*settings: Optional[Mapping[str, Any]], **policies: Any) -> Ite
             if policy is not None and (key == f"policies.{kind}" or key.startswith(f"policies.{kind}.")):
                 raise UsageError(2, f"{key} and {kind}={getattr(policy, '__name__', policy)} both choose the {kind} "
                                     "policy; give one of them")
-    asked = {kind: Asked(factory_of(policy)) for kind, policy in policies.items() if policy is not None}
+    asked = {kind: Asked(factory_of(policy), trial) for kind, policy in policies.items() if policy is not None}
     try:
         yield _settings({f"policies.{kind}": each.choice for kind, each in asked.items()})
     except PolicyError as error:
@@ -125,18 +126,26 @@ def _policies_of(*settings: Optional[Mapping[str, Any]], **policies: Any) -> Ite
 def run(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None,
         repeat: Optional[int] = None, until: Optional[str] = None, threads: Optional[int] = None,
         output: Optional[Path] = None, scheduling: Any = None, placement: Any = None,
-        communication: Any = None) -> Runs:
+        communication: Any = None, on_trial: bool = False) -> Runs:
     """Simulates a scenario, a path or a mapping with its keys, under each of its seeds.
 
     `set` overrides keys. `scheduling`, `placement` and `communication` are classes of policies, or functions that make
     them. With `output` the result files are written into that folder. Raises InputError with the place of each
-    complaint, PolicyError from the exception of a policy, KeyboardInterrupt after Ctrl-C.
+    complaint, PolicyError from the exception of a policy, KeyboardInterrupt after Ctrl-C. A policy that may end its
+    process runs `on_trial`: in a process of its own first, and in this one up to the question at which it ended that
+    process. The policy must answer alike when it is asked alike.
     """
+    trial = Trial() if on_trial else None
     with _file_of(scenario) as path, _policies_of(
-            set, scheduling=scheduling, placement=placement, communication=communication) as words:
-        code, _, runs = _call(["run", path, "--quiet", *_settings(set), *words,
-                               *_options(seed=seed, repeat=repeat, jobs=threads, until=until, output=output)],
-                              good=(0, 1, 4))
+            set, trial=trial, scheduling=scheduling, placement=placement, communication=communication) as words:
+        def call(threads: Optional[int], output: Optional[Path] = None) -> Tuple[int, str, List[Any]]:
+            return _call(["run", path, "--quiet", *_settings(set), *words,
+                          *_options(seed=seed, repeat=repeat, jobs=threads, until=until, output=output)],
+                         good=(0, 1, 4))
+
+        if trial is not None and trial.find(lambda most: call(most or threads), patience()):
+            threads = 1
+        code, _, runs = call(threads, output)
     return Runs(runs[0], code)
 
 

@@ -18,6 +18,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 import weakref
 
 PROGRAM, SOURCE, PACKAGE = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
@@ -252,6 +253,48 @@ class PackageTest(unittest.TestCase):
         self.assertIn("said: LookupError: what now, asked about job `j9`", caught.exception.text)
         self.assertIn("failure", caught.exception.runs.manifest["replicas"][0])
         self.assertEqual(len(caught.exception.runs.jobs["job_id"]), 60)
+
+    def test_a_policy_that_never_answers_fails_and_keeps_what_was_simulated(self):
+        class Endless(FirstFit):
+            def place(self, job, question):
+                while job["name"] == "j9":
+                    pass
+                return super().place(job, question)
+
+        with unittest.mock.patch.dict(os.environ, {"CONTEND_POLICY_TIMEOUT": "0.5"}):
+            with self.assertRaises(contend.PolicyError) as caught:
+                contend.run(FIRST_FIT, placement=Endless)
+            self.assertIn("said: TimeoutError: didn't answer within 0.5 s, asked about job `j9`", caught.exception.text)
+            self.assertEqual(caught.exception.code, 6)
+            self.assertEqual(len(caught.exception.runs.jobs["job_id"]), 60)
+            self.assertEqual(contend.run(FIRST_FIT, placement=FirstFit).code, 0)
+        with unittest.mock.patch.dict(os.environ, {"CONTEND_POLICY_TIMEOUT": "soon"}):
+            with self.assertRaisesRegex(contend.UsageError, 'expected seconds, 0 to 1e9, got "soon"'):
+                contend.run(FIRST_FIT, placement=FirstFit)
+
+    def test_a_policy_on_trial_that_ends_its_process_fails_and_keeps_what_was_simulated(self):
+        class Deed(FirstFit):
+            deed = None
+
+            def place(self, job, question):
+                if job["name"] == "j9":
+                    type(self).deed()
+                return super().place(job, question)
+
+        for deed, words in ((lambda: os._exit(7), "ended with exit code 7"), (lambda: os._exit(0), "ended with exit code 0"),
+                            (lambda: os.kill(os.getpid(), signal.SIGSEGV), "was ended by signal 11"),
+                            (lambda: time.sleep(1e6), "didn't answer within 1 s")):
+            Deed.deed = staticmethod(deed)
+            with unittest.mock.patch.dict(os.environ, {"CONTEND_POLICY_TIMEOUT": "1"}):
+                with self.assertRaises(contend.PolicyError) as caught:
+                    contend.run(FIRST_FIT, placement=Deed, on_trial=True, repeat=2, threads=2)
+            self.assertIn("placement policy `Deed`", caught.exception.text)
+            self.assertIn(f"said: ChildProcessError: {words}, asked about job `j9`", caught.exception.text)
+            self.assertEqual(caught.exception.code, 6)
+            self.assertEqual(len(caught.exception.runs.jobs["job_id"]), 120)
+        Deed.deed = staticmethod(lambda: None)
+        self.assertEqual(contend.run(FIRST_FIT, placement=Deed, on_trial=True).bytes_of("jobs"),
+                         contend.run(FIRST_FIT).bytes_of("jobs"))
 
     def test_a_decision_that_cannot_be_names_policy_job_and_server(self):
         class Greedy(contend.PlacementPolicy):
