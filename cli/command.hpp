@@ -105,6 +105,7 @@ int report_verb(const Arguments& arguments);
 int sweep_verb(const Arguments& arguments);
 int tune_verb(const Arguments& arguments);
 int results_verb(const Arguments& arguments);
+int runs_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);
 int check_verb(const Arguments& arguments);
 int show_verb(const Arguments& arguments);

@@ -25,6 +25,7 @@ constexpr VerbCode kVerbs[] = {
     {"sweep", sweep_verb},
     {"tune", tune_verb},
     {"results", results_verb},
+    {"runs", runs_verb},
     {"merge", merge_verb},
     {"check", check_verb},
     {"show", show_verb},

@@ -150,6 +150,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   std::string out =
       fmt::format("{} {}.\n\n", markdown_head(report, regression.identical ? "identical results" : "no rules given"),
                   pairing_text(regression));
+  if (const std::string answer = answer_text(regression); !answer.empty()) out += answer + "\n\n";
   if (!report.resampling.empty()) out += fmt::format("- {}\n", escaped_markdown(report.resampling));
   if (!report.resampling.empty()) out += '\n';  // a table begins after an empty line
   out += differences_markdown(report) + '\n';

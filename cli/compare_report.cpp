@@ -7,6 +7,7 @@
 #include "results/iteration_figures.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -340,6 +341,22 @@ std::string jobs_text(const Regression& regression) {
                             change_text(jct, true, regression.spread.p95));
 }
 
+std::string answer_text(const Regression& regression) {
+  const MetricChange& jct = regression.of(*find_metric("avg_jct"));
+  const MetricChange& wait = regression.of(*find_metric("avg_waiting"));
+  if (regression.is_of_studies || regression.identical || !(jct.change.base > 0 && jct.change.other > 0)) return {};
+  const ChangeEstimate& change = told_change(jct);
+  std::string out = fmt::format(
+      "With NEW, {}jobs take {} instead of {} ({}{})", is_censored(regression, *jct.metric) ? "finished " : "",
+      spoken_time(jct.change.other), spoken_time(jct.change.base), change_text(*jct.metric, true, change.value),
+      change.error > 0 ? ", 95% interval " + interval_text(*jct.metric, true, change.interval_95) : "");
+  if (wait.change.base > 0 || wait.change.other > 0)
+    out += fmt::format(" and wait {} instead of {}", spoken_time(wait.change.other), spoken_time(wait.change.base));
+  if (regression.pairs > 1 && change.error > 0 && !(jct.p_value <= kTwoSidedLevel))
+    out += fmt::format(". This may be chance: p = {}", p_value_text(jct.p_value));
+  return out + ".";
+}
+
 std::string comparison_text(const ComparisonReport& report) {
   const Regression& regression = report.regression;
   std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n", report.base, report.other, pairing_text(regression));
@@ -368,6 +385,7 @@ std::string comparison_text(const ComparisonReport& report) {
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
   if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
   for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
+  if (const std::string answer = answer_text(regression); !answer.empty()) out += fmt::format("\n{}\n", answer);
   return out + coloured_verdicts(checks_text(report));
 }
 

@@ -55,6 +55,10 @@ struct ComparisonReport : JudgedSides {
   std::vector<GroupChanges> groups;  ///< for each grouping that the user chose
 };
 
+/// The comparison in one sentence, or two where chance may have done it: `jobs take 51 min instead of 27 min`. Empty
+/// for studies, for results without finished jobs, and where nothing changed.
+[[nodiscard]] std::string answer_text(const Regression& regression);
+
 [[nodiscard]] std::string comparison_text(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_json(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_markdown(const ComparisonReport& report);

@@ -55,6 +55,15 @@ std::string program_help() {
   return out;
 }
 
+std::string first_commands() {
+  const std::size_t width =
+      std::ranges::max(kFirstCommands, {}, [](const auto& each) { return each.first.size(); }).first.size();
+  std::string out = "contend: expected a verb; to begin:\n";
+  for (const auto& [command, text] : kFirstCommands) out += fmt::format("  {:<{}}  {}\n", command, width, text);
+  out.pop_back();
+  return out;
+}
+
 void print_version() {
   const std::string hash = git_hash(), cuda = cuda_version();
   print_output("contend {}{}\ncompiled by {}; CUDA: {}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash),
@@ -86,7 +95,7 @@ const Command& find_command(std::span<const std::string> words) {
 }  // namespace
 
 int dispatch(const std::vector<std::string>& words, const std::vector<std::string>& command_line) {
-  if (words.size() < 2) throw UsageError{"contend: expected a verb"};
+  if (words.size() < 2) throw UsageError{first_commands()};
   const std::string& verb = words[1];
   if (verb == "--help" || verb == "-h" || (verb == "help" && words.size() == 2)) {
     print_output("{}", program_help());

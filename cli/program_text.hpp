@@ -13,6 +13,14 @@ inline constexpr std::string_view kProgramExamples[] = {
     "contend run scenarios/ada-srsf/base.yaml -o out",
     "contend run scenarios/ada-srsf/communication-*.yaml --set network.nic=25Gbps"};
 
+/// First commands for somebody who gave no verb, and their answers.
+inline constexpr std::pair<std::string_view, std::string_view> kFirstCommands[] = {
+    {"contend run scenarios/ada-srsf/base.yaml", "simulate a cluster: completion times, waiting, utilisation"},
+    {"contend explain scenarios/ada-srsf/base.yaml job-3", "why a job took so long"},
+    {"contend show scenarios/parallel/llama-3-405b.yaml --parallel", "what a training step takes, and each GPU holds"},
+    {"contend import LOG -o jobs.csv", "make a job list of a cluster's log"},
+    {"contend list policies", "what can be named; `contend list` has the lists"}};
+
 /// Variables of the environment and what they change.
 inline constexpr std::pair<std::string_view, std::string_view> kEnvironment[] = {
     {"CONTEND_PLUGIN", "plugins to load, separated by colons (docs/howto/plugin.md)"},

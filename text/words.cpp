@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -114,6 +115,28 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
       word.size() <= kLongestName ? family_of(word, names) : std::vector<std::string>{};
   if (family.empty() || family.size() > kLargestFamily) return {};
   return fmt::format("did you mean {}?", join(family, " or "));
+}
+
+std::string spoken_time(double seconds) {
+  // Each unit serves up to the largest number of it, as printed, that people say.
+  struct Unit {
+    double seconds, most;
+    std::string_view name;
+  };
+  static constexpr Unit kUnits[] = {{1e-3, 999.5, "ms"}, {1, 119.5, "s"}, {60, 119.5, "min"}, {3600, 47.95, "h"}};
+  constexpr Unit kLargest{86400, 0, "d"};
+  const double size = std::abs(seconds);
+  Unit unit = kLargest;
+  for (const Unit& each : kUnits) {
+    if (size < each.seconds * each.most) {
+      unit = each;
+      break;
+    }
+  }
+  if (size == 0) unit = kUnits[1];
+  const double number = seconds / unit.seconds;
+  return std::abs(number) < 9.95 ? fmt::format("{:.2g} {}", number, unit.name)
+                                 : fmt::format("{:.0f} {}", number, unit.name);
 }
 
 }  // namespace contend

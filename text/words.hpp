@@ -18,4 +18,7 @@ namespace contend {
 /// one nearest to it; empty if none is near enough.
 [[nodiscard]] std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 
+/// A time as people say it, in two or three digits: `340 ms`, `45 s`, `51 min`, `3.5 h`, `12 d`.
+[[nodiscard]] std::string spoken_time(double seconds);
+
 }  // namespace contend

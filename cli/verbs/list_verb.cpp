@@ -17,15 +17,19 @@
 #include "scenarios/study/profile_reader.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/shipped.hpp"
+#include "sim/fields.hpp"
 #include "text/json_writer.hpp"
+#include "text/words.hpp"
 #include "traces/jobs/trace_format.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "validate/suites.hpp"
 #include "validate/systems.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,11 +37,14 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kScreenWidth = 100;
+constexpr std::size_t kMostWhole = 3;  ///< so many entries are shown whole
 
 /// A catalogue as column names and rows of text, from which tables and JSON are made.
 struct Catalogue {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  /// For each row the lines that its entry alone shows in place of the columns of that title; empty if there are none.
+  std::vector<std::vector<std::pair<std::string, std::string>>> details{};
 };
 
 std::string parameters_text(std::span<const ParameterInfo> parameters) {
@@ -50,13 +57,28 @@ std::string parameters_text(std::span<const ParameterInfo> parameters) {
   return out;
 }
 
+/// How a scenario names the policy, with its first parameter where it has one: `policies.placement: {policy: lwf,
+/// kappa: 1}`.
+std::string example_of(const PolicyKind& kind, const PolicyInfo& policy) {
+  if (policy.parameters.empty()) return fmt::format("{}: {}", kind.key, policy.name);
+  const ParameterInfo& first = policy.parameters.front();
+  return fmt::format("{}: {{policy: {}, {}: {}}}", kind.key, policy.name, first.name,
+                     print_parameter(first.default_value));
+}
+
 Catalogue policies() {
   Catalogue list{.columns = {"kind", "policy", "parameters", "summary", "source", "validated by"}, .rows = {}};
-  for (const PolicyKind& kind : policy_kinds())
-    for (const PolicyInfo& policy : kind.policies)
+  for (const PolicyKind& kind : policy_kinds()) {
+    for (const PolicyInfo& policy : kind.policies) {
       list.rows.push_back({std::string{kind.word}, std::string{policy.name}, parameters_text(policy.parameters),
                            std::string{policy.summary}, std::string{policy.source},
                            validated_by(kind.word, policy.name)});
+      auto& details = list.details.emplace_back();
+      for (const ParameterInfo& each : policy.parameters)
+        details.emplace_back("parameters", fmt::format("{}: {}", parameters_text({&each, 1}), each.text));
+      details.emplace_back("in a scenario", example_of(kind, policy));
+    }
+  }
   return list;
 }
 
@@ -269,41 +291,75 @@ Catalogue framework_list() {
 struct Topic {
   std::string_view name, text;
   Catalogue (*make)();
+  std::string_view entry;  ///< the column with the names of the entries
+  std::string_view brief;  ///< the columns of a line an entry, with commas between them; the last one is cut
 };
 constexpr Topic kTopics[] = {
-    {"policies", "scheduling, placement, communication, fusion, compression and pipeline schedules", policies},
-    {"systems", "published systems: their policies, a scenario of each, and how each is validated", system_list},
-    {"topologies", "fabrics and servers", topologies},
-    {"collectives", "algorithms of collectives", collectives},
-    {"models", "training profiles of jobs", models},
-    {"networks", "networks of the catalogue, layer by layer", networks},
-    {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformer_list},
-    {"devices", "GPU types", device_list},
+    {"policies", "scheduling, placement, communication, fusion, compression and pipeline schedules", policies, "policy",
+     "kind,policy,summary"},
+    {"systems", "published systems: their policies, a scenario of each, and how each is validated", system_list,
+     "system", "system,paper,validated"},
+    {"topologies", "fabrics and servers", topologies, "kind", "key,kind,summary"},
+    {"collectives", "algorithms of collectives", collectives, "algorithm", "algorithm,collectives,summary"},
+    {"models", "training profiles of jobs", models, "model",
+     "model,batch,forward_ms,backward_ms,gradient_mib,memory_mib,source"},
+    {"networks", "networks of the catalogue, layer by layer", networks, "network",
+     "network,parameters,layers,gflops_forward,source"},
+    {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformer_list,
+     "transformer", "transformer,parameters,of_a_token,layers,hidden,heads,feed_forward,experts"},
+    {"devices", "GPU types", device_list, "device", "device,fp32_tflops,bf16_tflops,memory_gib,memory_GBps,link_GBps"},
     {"interferences", "what computing and communicating usually cost each other (network.interference: auto)",
-     interference_list},
-    {"machines", "servers as they are built (machine, network.nccl.machine, network.server)", machine_list},
-    {"between", "networks between servers (network.nccl.between)", between_list},
-    {"frameworks", "what frameworks do around each message (training.NAME.framework)", framework_list},
-    {"layer-formats", "files of layer times", formats},
-    {"trace-formats", "job traces that can be imported", traces},
-    {"keys", "keys of a scenario", keys},
-    {"metrics", "figures of a run", metric_list},
-    {"suites", "comparisons with published results", suites},
-    {"operators", "what a calibration measures", operator_list}};
+     interference_list, "GPU", "GPU,library,ranks on,compute,network,source"},
+    {"machines", "servers as they are built (machine, network.nccl.machine, network.server)", machine_list, "machine",
+     "machine,GPUs,device,interfaces,summary"},
+    {"between", "networks between servers (network.nccl.between)", between_list, "network",
+     "network,further_us,ring,tree,nvls,sends,ll128,spread,source"},
+    {"frameworks", "what frameworks do around each message (training.NAME.framework)", framework_list, "framework",
+     "framework,bytes before,bytes after,launches,source"},
+    {"layer-formats", "files of layer times", formats, "format", "format,summary"},
+    {"trace-formats", "job traces that can be imported", traces, "format", "format,summary"},
+    {"keys", "keys of a scenario", keys, "key", "key,default,meaning"},
+    {"metrics", "figures of a run", metric_list, "metric", "metric,unit,meaning"},
+    {"suites", "comparisons with published results", suites, "suite", "suite,meaning"},
+    {"operators", "what a calibration measures", operator_list, "operator", "group,operator,meaning"}};
 
-Catalogue topics() {
-  Catalogue list{.columns = {"list", "holds"}, .rows = {}};
-  for (const Topic& each : kTopics) list.rows.push_back({std::string{each.name}, std::string{each.text}});
-  return list;
+std::size_t column_of(const Catalogue& list, std::string_view title) {
+  return static_cast<std::size_t>(std::find(list.columns.begin(), list.columns.end(), title) - list.columns.begin());
 }
 
-Catalogue list_of(const std::string& name) {
+const Topic& topic_of(const std::string& name) {
   std::vector<std::string> names;
   for (const Topic& topic : kTopics) {
-    if (topic.name == name) return topic.make();
+    if (topic.name == name) return topic;
     names.emplace_back(topic.name);
   }
   throw UsageError{fmt::format("contend list: no list \"{}\"{}", name, suggestion(name, names))};
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto small = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return !std::ranges::search(text, word, {}, small, small).empty();
+}
+
+/// The entries of that name, or those that have the word anywhere.
+Catalogue found_in(const Topic& topic, const Catalogue& list, const std::string& word) {
+  const std::size_t entry = column_of(list, topic.entry);
+  std::vector<std::size_t> named, having;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < list.rows.size(); ++i) {
+    names.push_back(list.rows[i][entry]);
+    if (same_but_for_case(list.rows[i][entry], word)) named.push_back(i);
+    if (std::ranges::any_of(list.rows[i], [&](const std::string& cell) { return has_word(cell, word); }))
+      having.push_back(i);
+  }
+  if (having.empty())
+    throw UsageError{fmt::format("contend list: {} has no \"{}\"{}", topic.name, word, suggestion(word, names))};
+  Catalogue found{.columns = list.columns, .rows = {}};
+  for (const std::size_t i : named.empty() ? having : named) {
+    found.rows.push_back(list.rows[i]);
+    if (!list.details.empty()) found.details.push_back(list.details[i]);
+  }
+  return found;
 }
 
 std::string to_json(const Catalogue& list) {
@@ -318,18 +374,100 @@ std::string to_json(const Catalogue& list) {
   return json.take();
 }
 
+/// One entry: a line for each column that says something.
+std::string entry_text(const Topic& topic, const Catalogue& list, std::size_t row) {
+  const std::size_t entry = column_of(list, topic.entry);
+  Table table{{list.columns[entry], list.rows[row][entry]}};
+  table.align_left(1);
+  const auto* const details = list.details.empty() ? nullptr : &list.details[row];
+  const auto is_detailed = [&](const std::string& title) {
+    return details != nullptr && std::ranges::any_of(*details, [&](const auto& each) { return each.first == title; });
+  };
+  for (std::size_t i = 0; i < list.columns.size(); ++i)
+    if (i != entry && !list.rows[row][i].empty() && !is_detailed(list.columns[i]))
+      table.add({list.columns[i], list.rows[row][i]});
+  std::string before;
+  for (std::size_t i = 0; details != nullptr && i < details->size(); ++i) {
+    const auto& [title, text] = (*details)[i];
+    table.add({title == before ? "" : title, text});
+    before = title;
+  }
+  return table.text(output_width(kScreenWidth));
+}
+
+/// The text, or as many of its words as fit, and three points.
+std::string cut(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const std::size_t space = text.rfind(' ', width - 4);
+  std::size_t end = space == std::string::npos || space == 0 ? width - 4 : space;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no half of a character
+  return text.substr(0, end) + " ...";
+}
+
+/// A line for each entry.
+std::string lines_text(const Topic& topic, const Catalogue& list) {
+  constexpr std::size_t kBetween = 2, kLeast = 24;
+  std::vector<std::size_t> columns;
+  std::vector<std::string> titles;
+  for (std::string_view rest = topic.brief; !rest.empty();) {
+    titles.emplace_back(take_field(rest, ','));
+    columns.push_back(column_of(list, titles.back()));
+  }
+  std::size_t taken = 0;
+  for (std::size_t k = 0; k + 1 < columns.size(); ++k) {
+    std::size_t widest = list.columns[columns[k]].size();
+    for (const auto& row : list.rows) widest = std::max(widest, std::min(row[columns[k]].size(), 2 * kLeast));
+    taken += widest + kBetween;
+  }
+  const std::size_t width = output_width(kScreenWidth);
+  const std::size_t last = width == 0 ? std::string::npos : std::max(kLeast, width - std::min(width, taken));
+  Table table{titles};
+  for (std::size_t k = 0; k < columns.size(); ++k) table.align_left(k);
+  for (const auto& row : list.rows) {
+    std::vector<std::string> cells;
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      cells.push_back(cut(row[columns[k]], k + 1 < columns.size() ? 2 * kLeast : last));
+    table.add(std::move(cells));
+  }
+  return fmt::format(
+      "{}\n{} entries; `contend list {} WORD` shows those that have the word, and all about a single one\n",
+      table.text(0), list.rows.size(), topic.name);
+}
+
+Catalogue topics() {
+  Catalogue list{.columns = {"list", "holds"}, .rows = {}};
+  for (const Topic& each : kTopics) list.rows.push_back({std::string{each.name}, std::string{each.text}});
+  return list;
+}
+
+std::string topics_text() {
+  const Catalogue list = topics();
+  Table table{list.columns};
+  table.align_left(1);
+  for (const auto& row : list.rows) table.add(row);
+  return table.text(output_width(kScreenWidth));
+}
+
 }  // namespace
 
 int list_verb(const Arguments& arguments) {
-  const Catalogue list = arguments.positionals().empty() ? topics() : list_of(arguments.positionals().front());
-  if (arguments.has("json")) {
-    print_output("{}", to_json(list));
+  const std::vector<std::string>& words = arguments.positionals();
+  const bool is_json = arguments.has("json");
+  if (words.empty()) {
+    print_output("{}", is_json ? to_json(topics()) : topics_text());
     return kExitOk;
   }
-  Table table{list.columns};
-  for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
-  for (const auto& row : list.rows) table.add(row);
-  print_output("{}", table.text(output_width(kScreenWidth)));
+  const Topic& topic = topic_of(words.front());
+  Catalogue list = topic.make();
+  if (words.size() > 1) list = found_in(topic, list, words[1]);
+  if (is_json) {
+    print_output("{}", to_json(list));
+  } else if (words.size() > 1 && list.rows.size() <= kMostWhole) {
+    for (std::size_t row = 0; row < list.rows.size(); ++row)
+      print_output("{}{}", row == 0 ? "" : "\n", entry_text(topic, list, row));
+  } else {
+    print_output("{}", lines_text(topic, list));
+  }
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -46,6 +47,9 @@ TEST_CASE("two folders, in all forms") {
   CHECK(contains(text.out, "12 seeds, the first 1; changes of times are geometric means of the ratios seed by seed"));
   CHECK(contains(text.out, "average JCT [s]"));
   CHECK(contains(text.out, "120 jobs finished on both sides: "));
+  CHECK(std::regex_search(text.out, std::regex{"\nWith NEW, jobs take [0-9.]+ (s|min|h) instead of [0-9.]+ (s|min|h) "
+                                               "\\([+-][0-9.]+%, 95% interval \\[.*\\]%\\)"}));
+  CHECK_FALSE(contains(here.contend("compare a a").out, "With NEW"));
   CHECK(here.contend("compare a b").out == text.out);
   // What was run just now and what a folder keeps of it are the same.
   const Outcome run = here.contend("compare base.yaml fifo.yaml --repeat 12");
@@ -62,6 +66,7 @@ TEST_CASE("two folders, in all forms") {
   CHECK(contains(here.read("j.xml"), "name=\"not avg_jct &gt; -90%\""));
   CHECK(contains(here.read("m.md"), "### contend compare: **1 of 2 rules failed**"));
   CHECK(contains(here.read("m.md"), "| average JCT [s] | "));
+  CHECK(contains(here.read("m.md"), "\nWith NEW, jobs take "));
   const Outcome quiet = here.contend("compare a b -q --fail-if 'avg_jct > -90%'");
   CHECK(quiet.code == 1);
   CHECK(quiet.out.empty());

@@ -57,7 +57,7 @@ TEST_CASE("usage errors: exit 2, nothing on stdout, the nearest name") {
     const char* arguments;
     const char* message;
   } kCases[] = {
-      {"", "expected a verb"},
+      {"", "contend explain scenarios/ada-srsf/base.yaml job-3 "},
       {"chekc", "unknown verb \"chekc\""},
       {"shwo", "unknown verb"},
       {"validat", "did you mean \"validate\"?"},
@@ -77,6 +77,7 @@ TEST_CASE("usage errors: exit 2, nothing on stdout, the nearest name") {
       {"show s.yaml s.yaml", "unexpected argument \"s.yaml\""},
       {"schema stray", "unexpected argument \"stray\""},
       {"list polices", "did you mean \"policies\"?"},
+      {"list policies eazy", "policies has no \"eazy\"; did you mean \"easy\"?"},
       {"validate no-such-suite", "no suite \"no-such-suite\""},
   };
   for (const auto& each : kCases) {
@@ -150,6 +151,19 @@ TEST_CASE("what there is can be listed, for people and programs") {
     CHECK(here.contend(std::string{"list --json "} + topic).out.starts_with("["));
   }
   CHECK(contains(here.contend("list").out, "trace-formats"));
+  // A line for each policy; a word leaves those that have it, and a single one is shown whole.
+  const std::string policies = here.contend("list policies").out;
+  CHECK(widest(policies) <= 100);
+  CHECK(contains(policies, "\nscheduling   easy  "));
+  CHECK_FALSE(contains(policies, "estimate_factor"));
+  const std::string nearest = here.contend("list policies LWF").out;
+  CHECK(nearest.starts_with("policy         lwf\n"));
+  CHECK(contains(nearest, "\nparameters     kappa=1 (1 to 1000000): "));
+  CHECK(contains(nearest, "\nin a scenario  policies.placement: {policy: lwf, kappa: 1}\n"));
+  const std::string fair = here.contend("list policies fair").out;
+  CHECK(contains(fair, "fair-share"));
+  CHECK_FALSE(contains(fair, "ada-dual"));
+  CHECK(contains(here.contend("list keys network.alpha --json").out, "\"key\": \"network.alpha\""));
   const std::string sizes = here.contend("list transformers --json").out;
   CHECK(contains(sizes, "\"transformer\": \"mixtral-8x7b\""));
   CHECK(contains(sizes, "\"of_a_token\": \"12879925248\""));
