@@ -67,8 +67,8 @@ class Fleet {
 
   /// Throws InputError if the request is empty, or if no replica's memory or budget holds it.
   void check(const ServedRequest& request) const;
-  /// Gives the fleet a request, which arrives at `request.arrival`, not before the instant of the last advance(). Throws
-  /// as check() does.
+  /// Gives the fleet a request, which arrives at `request.arrival`, not before the instant of the last advance().
+  /// Throws as check() does.
   RequestNumber submit(const ServedRequest& request);
 
   /// The next instant at which the fleet has to act: an arrival, the end of a step or of several equal ones, of a

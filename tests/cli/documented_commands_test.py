@@ -46,6 +46,9 @@ SLOW = [
     (r"contend sweep scenarios/sweeps/compression-map-resnet50\.yaml -o map\.sqlite|contend report map\.sqlite",
      "takes ten seconds, on two pages"),
     (r"contend run scenarios/network/routing-and-placement\.yaml -o who|contend report who", "takes ten seconds"),
+    (r"contend run scenarios/traces/philly-like\.yaml --repeat 20 -o (before|after)|contend compare before after",
+     "takes ten seconds"),
+    (r"contend tune scenarios/ada-srsf/base\.yaml --minimise avg_jct_s --minimise max_jct_s", "takes seven seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:
     NOT_RUN += SLOW

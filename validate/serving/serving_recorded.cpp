@@ -92,7 +92,8 @@ Latencies simulate(const StepLaw& law, const std::vector<ServedRequest>& request
   for (const RequestResult& record : fleet.records()) {
     ours.first.push_back(record.ttft().to_seconds());
     ours.all.push_back(record.e2e().to_seconds());
-    if (record.answer > 1) ours.between.push_back((record.end - record.first).to_seconds() / (record.answer - 1));
+    if (record.answer > 1)
+      ours.between.push_back((record.end - record.first).to_seconds() / static_cast<double>(record.answer - 1));
   }
   return ours;
 }

@@ -52,7 +52,8 @@ PoissonMeans poisson_means(const ReplicaSpec& kind, const PoissonRun& run) {
   for (const RequestResult& record : middle) {
     means.sojourn += static_cast<double>(record.e2e().ns()) / count;
     if (record.answer == 1) continue;
-    means.between_tokens += static_cast<double>((record.end - record.first).ns()) / (record.answer - 1) / count;
+    means.between_tokens +=
+        static_cast<double>((record.end - record.first).ns()) / static_cast<double>(record.answer - 1) / count;
   }
   return means;
 }
