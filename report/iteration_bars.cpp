@@ -53,8 +53,11 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
     longest = std::max(longest, bar.name.size());
   }
   const FigureAxis axis{.title = "iteration", .unit = "", .from_zero = true, .categories = {}};
-  const RowFrame frame{.left = std::min(300.0, 20 + kSvgLetter * static_cast<double>(longest)),
-                       .right = kBarsWidth - kBarsRight,
+  constexpr double kMostLeft = 300;  // longer names make the drawing wider
+  const double left = 20 + kSvgLetter * static_cast<double>(longest);
+  const double width = kBarsWidth + std::max(0.0, left - kMostLeft);
+  const RowFrame frame{.left = left,
+                       .right = width - kBarsRight,
                        .top = kBarsTop,
                        .bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()),
                        .scale = fit_scale(axis, totals, true)};
@@ -71,7 +74,7 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
     }
     out += svg_words(frame.x(from) + 5, y + 14, "start", fmt::format("{:.4g}", from));
   }
-  return svg_document(kBarsWidth, frame.bottom + kBarsBottom, title, out);
+  return svg_document(width, frame.bottom + kBarsBottom, title, out);
 }
 
 std::vector<std::string> titles_of(const PackedColumn& column) {

@@ -6,6 +6,7 @@
 #include "text/json_reader.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -217,6 +218,17 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
   CHECK(count("fill=\"#0072b2\"") == 1 + 4);
   CHECK(count("fill=\"#d55e00\"") == 1 + 2);
   CHECK(contains(svg, ">onebit-adam, bsp</text>"));
+  // A long name widens the drawing: it begins inside.
+  CHECK(here.contend("run study.yaml -q -o long --set overlap.workers=[8] --set 'overlap.compression=[{policy: diloco, "
+                     "period: 30, fragments: 8, late: true, bits: 4}]'")
+            .code == 0);
+  CHECK(here.contend("report long --svg long").code == 0);
+  const std::string wide = here.read("long/iteration-8-workers.svg");
+  std::smatch name;
+  REQUIRE(
+      std::regex_search(wide, name, std::regex{"<text x=\"([0-9.]+)\"[^>]*text-anchor=\"end\">(diloco[^<]*)</text>"}));
+  CHECK(name[2].length() > 46);
+  CHECK(std::stod(name[1]) >= 6.1 * static_cast<double>(name[2].length()));
   CHECK(here.contend("report out").out == "out/report.html\n");
   const std::string page = here.read("out/report.html");
   CHECK(contains(page, "\"study\": true"));
