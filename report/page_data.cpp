@@ -45,7 +45,8 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
     if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const Estimate figure = estimate(values, draws_of(folder.scenario.workload));
     json.begin_object().member("name", metric.name).member("title", metric.title);
-    json.member("unit", metric.unit == "share" ? metric.unit : shown_unit(metric.unit));
+    const bool says_its_unit = is_count(metric.unit) && metric.title.ends_with(metric.unit);  // "answered requests"
+    json.member("unit", metric.unit == "share" ? metric.unit : says_its_unit ? "" : shown_unit(metric.unit));
     json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width);
     json.member("over_finished", is_over_finished_jobs(metric)).end_object();
   }
