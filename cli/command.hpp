@@ -121,6 +121,7 @@ int calibrate_import_verb(const Arguments& arguments);
 int calibrate_merge_verb(const Arguments& arguments);
 int calibrate_compare_verb(const Arguments& arguments);
 int calibrate_network_verb(const Arguments& arguments);
+int fits_verb(const Arguments& arguments);
 int fit_verb(const Arguments& arguments);
 int collective_verb(const Arguments& arguments);
 int flows_verb(const Arguments& arguments);

@@ -41,6 +41,7 @@ constexpr VerbCode kVerbs[] = {
     {"calibrate merge", calibrate_merge_verb},
     {"calibrate compare", calibrate_compare_verb},
     {"calibrate network", calibrate_network_verb},
+    {"fits", fits_verb},
     {"fit", fit_verb},
     {"collective", collective_verb},
     {"flows", flows_verb},

@@ -1,14 +1,13 @@
 #include "cli/parallel_report.hpp"
 
 #include "cli/interval_report.hpp"
+#include "cli/iteration_parts.hpp"
 #include "cli/text_table.hpp"
 #include "cli/trained_jobs.hpp"
 #include "models/parallel/flops.hpp"
 #include "report/pipeline_drawing.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/rounds_kept.hpp"
-#include "scenarios/training/entry_passes.hpp"
-#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -42,100 +41,9 @@ std::string degrees_text(const ParallelJob& job, const PolicyChoice& schedule) {
   return text;
 }
 
-/// What an iteration is spent on, on the rank that computes longest.
-struct IterationPart {
-  const char* key;   ///< of the JSON output
-  const char* name;  ///< for people
-  Time time;
-};
-
-TrainingIteration as_it_is(TrainingIteration iteration) {
-  return iteration;
-}
-
-/// The iteration without what the ways between GPUs and hosts carry, and also without the exchange of gradients and
-/// weights, as if they took no time.
-TrainingIteration without_host(TrainingIteration iteration) {
-  iteration.link.reset();
-  iteration.reads_weights.reset();
-  iteration.sends_gradients = false;
-  iteration.host_update.clear();
-  for (std::vector<ModelUnit>& stage : iteration.units)
-    for (ModelUnit& unit : stage) unit.offloaded = Bytes{};
-  return iteration;
-}
-TrainingIteration without_exchange(TrainingIteration iteration) {
-  iteration = without_host(std::move(iteration));
-  iteration.planned.clear();
-  iteration.tied_elements = 0;
-  for (std::vector<ModelUnit>& stage : iteration.units)
-    for (ModelUnit& unit : stage) unit.dense_elements = unit.expert_elements = 0;
-  return iteration;
-}
-
-/// The parts add up to the iteration. What nothing hides of a kind of communication is what the iteration is shorter
-/// without it: first without launches, then also without the ways to and from the host, then also without the exchange
-/// of gradients and weights; messages from stage to stage are what is left beside the passes and the update.
-std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
-                                              const ParallelJob& job, const PipelineTimes& times, Time iteration) {
-  const std::size_t rank = static_cast<std::size_t>(std::ranges::max_element(times.busy) - times.busy.begin());
-  PassShares shares;
-  for (const int stage : job.iteration.plan.stage_of[rank]) {
-    const PassShares& one = job.shares[static_cast<std::size_t>(stage)];
-    // Each path sends its share of the micro-batches through the stage.
-    const auto paths = static_cast<int>(job.iteration.plan.paths.size());
-    for (int i = 0; i < job.micro_batches / paths; ++i) shares += one;
-  }
-  // Merged passes hide some of the exchange of experts.
-  shares.expert -= std::min(shares.expert, std::max(Time{}, shares.total() - times.busy[rank]));
-  const Time update = job.iteration.update[rank], passes = times.makespan;
-  Time left = std::max(Time{}, iteration - passes - update);
-  const Time input = std::min(left, entry.input);
-  left -= input;
-  const auto shorter_by = [&](Time without, Time than) {
-    const Time part = std::min(left, std::max(Time{}, than - without));
-    left -= part;
-    return part;
-  };
-  TrainingEntry unlaunched = entry;
-  unlaunched.host = {.name = "none", .costs = {}};
-  unlaunched.launch = {};
-  const auto alone = [&](TrainingIteration (*change)(TrainingIteration)) {
-    return leaping_rounds(system, [&](const TrainingSystem& each) {
-      std::vector<PassRecord> unused;
-      const TrainingIteration changed = change(plan_parallel(each, entry, gpus).iteration);
-      return lone_iteration(each, entry.name, gpus, spread_graph(unlaunched, changed, unused));
-    });
-  };
-  Time host, exchange, launches, without = iteration;
-  if (host_of(entry) != nullptr || entry.launch > Time{}) {
-    without = alone(as_it_is);
-    launches = shorter_by(without, iteration);
-  }
-  if (left > Time{} && entry.parallel->offload.any()) {
-    const Time inside = alone(without_host);
-    host = shorter_by(inside, without);
-    without = inside;
-  }
-  if (left > Time{}) exchange = shorter_by(alone(without_exchange), without);
-  return {{"compute_s", "computing", shares.compute},
-          {"recompute_s", "computing again", shares.recompute},
-          {"tensor_s", "tensor-parallel communication", shares.tensor},
-          {"context_s", "context-parallel communication", shares.context},
-          {"expert_s", "expert-parallel communication", shares.expert},
-          {"compression_s", "compressing activations and their gradients", shares.compression},
-          {"input_s", "waiting for input", input},
-          {"bubble_s", "waiting for other stages (bubble)", passes - times.busy[rank]},
-          {"messages_s", "messages between stages", left},
-          {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange},
-          {"host_s", "ways to and from the host", host},
-          {"launches_s", "waiting for launches of the host", launches + shares.launches},
-          {"update_s", "update of the weights", update}};
-}
-
-std::string parts_table(const std::vector<IterationPart>& parts, Time iteration) {
+std::string parts_table(const std::vector<SpentPart>& parts, Time iteration) {
   Table table{{"on the busiest rank, of communication what nothing hides", "seconds", "% of the iteration"}};
-  for (const IterationPart& each : parts)
+  for (const SpentPart& each : parts)
     if (each.time > Time{})
       table.add({each.name, fmt::format("{:.4f}", each.time.to_seconds()),
                  fmt::format("{:.1f}", kPercent * each.time.to_seconds() / iteration.to_seconds())});
@@ -186,8 +94,7 @@ std::pair<ParallelJob, PipelineTimes> timed_job(const TrainingSystem& system, co
 }
 
 std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  const auto [job, times] = timed_job(system, entry, gpus);
-  const Time iteration = lone_iteration(system, entry.name, gpus);
+  const auto& [job, times, iteration, errors, parts] = shown_job(system, entry, gpus);
   const double seconds = iteration.to_seconds();
   const TransformerModel model = transformer_of(entry);
   const double flops = job.work.model_flops / gpus / seconds;
@@ -221,7 +128,6 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   }
   text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
                       job.work.tokens / seconds, job.work.tokens / seconds / gpus);
-  const std::vector<PartError> errors = errors_of_parts(system, entry, gpus);
   text += fmt::format("  90% interval {}\n", interval_text(iteration, errors));
   if (!errors.empty()) text += fmt::format("    standard errors: {}\n", errors_text(errors));
   const std::string shares_of_peak =
@@ -230,17 +136,33 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
                               : "";
   text += fmt::format("  {:.1f} TFLOP/s a GPU (half of causal attention), {:.1f} with all of attention{}\n",
                       flops / kTera, per_gpu(full), shares_of_peak);
-  const std::vector<IterationPart> parts = parts_of_iteration(system, entry, gpus, job, times, iteration);
-  const IterationPart& most = *std::ranges::max_element(parts, {}, &IterationPart::time);
+  const SpentPart& most = *std::ranges::max_element(parts, {}, &SpentPart::time);
   text += fmt::format("  most of it: {}, {:.1f}%\n", most.name, kPercent * most.time.to_seconds() / seconds);
   return text + "\n" + parts_table(parts, iteration) + "\n" + rank_table(job, times);
 }
 
-/// An object of the job that job_text() describes.
-void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  const auto [job, times] = timed_job(system, entry, gpus);
-  const TrainingIteration& it = job.iteration;
+/// The jobs of entries with `parallel`.
+std::set<std::pair<std::string, int>> parallel_jobs(const TrainingSystem& system, std::span<const JobRequest> jobs) {
+  std::set<std::pair<std::string, int>> trained = trained_jobs(system.cluster, system.training, jobs, true);
+  if (trained.empty())
+    throw InputError{{{.key = "training",
+                       .reason = "has no entry with parallel",
+                       .hint = "give one, such as {NAME: {model: gpt2-xl, parallel: {tensor: 4, pipeline: 2}}}"}}};
+  return trained;
+}
+
+}  // namespace
+
+ShownJob shown_job(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+  auto [job, times] = timed_job(system, entry, gpus);
   const Time iteration = lone_iteration(system, entry.name, gpus);
+  std::vector<SpentPart> parts = parts_of_iteration(system, entry, gpus, job, times, iteration);
+  return {std::move(job), std::move(times), iteration, errors_of_parts(system, entry, gpus), std::move(parts)};
+}
+
+void write_job(JsonWriter& json, const ShownJob& shown, const TrainingEntry& entry, int gpus) {
+  const auto& [job, times, iteration, errors, parts] = shown;
+  const TrainingIteration& it = job.iteration;
   const double seconds = iteration.to_seconds();
   const double flops = job.work.model_flops / gpus / seconds;
   const double peak = job.work.peak_flops > 0 ? job.work.peak_flops : std::nan("");
@@ -252,13 +174,12 @@ void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEnt
   json.member("micro_batches", job.micro_batches).member("batch", entry.batch.value_or(1));
   json.member("sequence", job.sequence).member("samples", job.samples).member("tokens", job.work.tokens);
   json.member("iteration_s", seconds);
-  write_interval(json, iteration, errors_of_parts(system, entry, gpus));
+  write_interval(json, iteration, errors);
   json.member("tokens_per_s", job.work.tokens / seconds);
   json.member("flops_per_gpu", flops).member("mfu", flops / peak);
   json.member("hfu", job.work.hardware_flops / gpus / seconds / peak);
   json.key("parts").begin_object();
-  for (const IterationPart& each : parts_of_iteration(system, entry, gpus, job, times, iteration))
-    json.member(each.key, each.time.to_seconds());
+  for (const SpentPart& each : parts) json.member(each.key, each.time.to_seconds());
   json.end_object();
   json.key("ranks").begin_array();
   for (std::size_t rank = 0; rank < it.plan.ranks(); ++rank) {
@@ -275,18 +196,6 @@ void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEnt
   json.end_array().end_object();
 }
 
-/// The jobs of entries with `parallel`.
-std::set<std::pair<std::string, int>> parallel_jobs(const TrainingSystem& system, std::span<const JobRequest> jobs) {
-  std::set<std::pair<std::string, int>> trained = trained_jobs(system.cluster, system.training, jobs, true);
-  if (trained.empty())
-    throw InputError{{{.key = "training",
-                       .reason = "has no entry with parallel",
-                       .hint = "give one, such as {NAME: {model: gpt2-xl, parallel: {tensor: 4, pipeline: 2}}}"}}};
-  return trained;
-}
-
-}  // namespace
-
 std::string parallel_report(const TrainingSystem& system, std::span<const JobRequest> jobs, bool as_json) {
   if (!as_json) {
     std::string text;
@@ -296,8 +205,10 @@ std::string parallel_report(const TrainingSystem& system, std::span<const JobReq
   }
   JsonWriter json;
   json.begin_object().key("jobs").begin_array();
-  for (const auto& [name, gpus] : parallel_jobs(system, jobs))
-    write_job(json, system, *find_entry(system.training, name), gpus);
+  for (const auto& [name, gpus] : parallel_jobs(system, jobs)) {
+    const TrainingEntry& entry = *find_entry(system.training, name);
+    write_job(json, shown_job(system, entry, gpus), entry, gpus);
+  }
   json.end_array().end_object();
   return json.take();
 }

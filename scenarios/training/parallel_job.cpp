@@ -245,34 +245,50 @@ TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degree
   return job;
 }
 
-/// Adds the units of a stage, with their times and their parts. `messages` go between stages.
-void add_stage(StagePlanner& planner, const TransformerModel& model, const MicroBatch& work, const LayerRange& range,
-               const std::vector<StageMessage>& messages, ParallelJob& made) {
-  TrainingIteration& job = made.iteration;
-  const std::size_t stage = job.units.size();
-  UnitTimes& times = planner.of_stage(static_cast<int>(stage));
+/// Adds the units of a stage with what they hold, without times.
+void add_held(const TransformerModel& model, const MicroBatch& work, const LayerRange& range, TrainingIteration& job) {
   std::vector<ModelUnit>& units = job.units.emplace_back();
-  PassShares& shares = made.shares.emplace_back();
-  const auto add = [&](TimedUnit timed, const HeldWeights& held) {
-    const RankParameters& parameters = held.trained;
-    times.add_copies(job, parameters.dense + parameters.experts, timed);
-    timed.unit.dense_elements = parameters.dense;
-    timed.unit.expert_elements = parameters.experts;
-    timed.unit.dense_tensors = parameters.dense_tensors;
-    timed.unit.expert_tensors = parameters.expert_tensors;
-    timed.unit.frozen_dense = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_dense))};
-    timed.unit.frozen_experts = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_experts))};
-    units.push_back(timed.unit);
-    shares += timed.shares;
+  const auto add = [&](const HeldWeights& held) {
+    ModelUnit& unit = units.emplace_back();
+    unit.dense_elements = held.trained.dense;
+    unit.expert_elements = held.trained.experts;
+    unit.dense_tensors = held.trained.dense_tensors;
+    unit.expert_tensors = held.trained.expert_tensors;
+    unit.frozen_dense = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_dense))};
+    unit.frozen_experts = Bytes{static_cast<std::int64_t>(std::ceil(held.frozen_experts))};
   };
   const auto held = [&](const LayerRange& part) {
     return held_weights(model, part, work.split, work.trained, work.type);
   };
-  if (range.embedding) add(times.embedding(), held({range.first, range.first, true, false}));
-  for (std::int64_t layer = range.first; layer < range.last; ++layer)
-    add(times.layer(layer), held({layer, layer + 1, false, false}));
+  if (range.embedding) add(held({range.first, range.first, true, false}));
+  for (std::int64_t layer = range.first; layer < range.last; ++layer) add(held({layer, layer + 1, false, false}));
   // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
-  if (range.head) add(times.head(), held_by_head(model, range, work.split, work.trained, work.type));
+  if (range.head) add(held_by_head(model, range, work.split, work.trained, work.type));
+}
+
+/// Gives the units of a stage their times, and adds the parts of these. `messages` go between stages.
+void add_times(StagePlanner& planner, std::size_t stage, const std::vector<StageMessage>& messages, ParallelJob& made) {
+  TrainingIteration& job = made.iteration;
+  const LayerRange& range = made.stages[stage];
+  UnitTimes& times = planner.of_stage(static_cast<int>(stage));
+  std::vector<ModelUnit>& units = job.units[stage];
+  PassShares& shares = made.shares.emplace_back();
+  std::size_t next = 0;
+  const auto add = [&](TimedUnit timed) {
+    ModelUnit& unit = units[next++];
+    times.add_copies(job, unit.dense_elements + unit.expert_elements, timed);
+    timed.unit.dense_elements = unit.dense_elements;
+    timed.unit.expert_elements = unit.expert_elements;
+    timed.unit.dense_tensors = unit.dense_tensors;
+    timed.unit.expert_tensors = unit.expert_tensors;
+    timed.unit.frozen_dense = unit.frozen_dense;
+    timed.unit.frozen_experts = unit.frozen_experts;
+    shares += timed.shares;
+    unit = std::move(timed.unit);
+  };
+  if (range.embedding) add(times.embedding());
+  for (std::int64_t layer = range.first; layer < range.last; ++layer) add(times.layer(layer));
+  if (range.head) add(times.head());
   const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
   if (!range.embedding) {
     units.front().forward += gather;
@@ -294,6 +310,18 @@ void add_stage(StagePlanner& planner, const TransformerModel& model, const Micro
   if (!range.head) {
     compress(units.back().forward, messages[stage].pack);
     compress(units.back().backward_input, messages[stage].unpack_back);
+  }
+}
+
+/// Sets the times of the exchanges of all stages.
+void set_exchange(StagePlanner& planner, ParallelJob& made) {
+  for (std::size_t stage = 0; stage < made.stages.size(); ++stage) {
+    RankParameters all;
+    for (const ModelUnit& unit : made.iteration.units[stage]) {
+      all.dense += unit.dense_elements;
+      all.experts += unit.expert_elements;
+    }
+    made.exchange.push_back(planner.exchange(static_cast<int>(stage), all));
   }
 }
 
@@ -334,9 +362,12 @@ void check_update(const TrainingEntry& entry, int micro_batches) {
                        .hint = "behind, or one micro-batch"}}};
 }
 
-ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+/// What is planned of a job: what its memory follows from, its iteration, or also the times of its exchanges alone.
+enum class Planned { memory, iteration, exchange };
+
+ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, const TransformerModel& model, int gpus,
+                    Planned what) {
   const ParallelSetup& setup = *entry.parallel;
-  const TransformerModel model = transformer_of(entry);
   const Degrees degrees = degrees_of(system.cluster, entry, gpus);
   MicroBatch work = micro_batch_of(entry, model, degrees.micro_batches);
   check_update(entry, degrees.micro_batches);
@@ -359,18 +390,21 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   StagePlanner planner{system, entry, model, work, job};
   const std::vector<StageMessage> messages = planner.messages();
   made.stages = planner.layers(messages);
-  for (const LayerRange& range : made.stages) add_stage(planner, model, work, range, messages, made);
-  job.interference = planner.of_stage(0).interference_of_experts();
+  for (const LayerRange& range : made.stages) add_held(model, work, range, job);
   for (const StageMessage& message : messages) {
     job.messages.push_back(message.bytes);
     made.ratios.push_back(message.ratio);
   }
+  made.memory = rank_memory(entry, model, work, job, made.stages);
+  if (what == Planned::memory) return made;
+  for (std::size_t stage = 0; stage < made.stages.size(); ++stage) add_times(planner, stage, messages, made);
+  if (what == Planned::exchange) set_exchange(planner, made);
+  job.interference = planner.of_stage(0).interference_of_experts();
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1 &&
                        work.trained.trains(WeightGroup::embedding, TrainedPart::kEmbedding);
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   set_traffic(system, planner, messages, made);
   plan_exchange(system, entry, job);
-  made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
   made.work.memory_gib = made.memory[fullest(made.memory)].total().to_gibibytes();
   for (const std::vector<int>& stages : job.plan.stage_of) {
@@ -387,13 +421,14 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
 }
 
 /// With `expert_pieces: 0`: in as many pieces as let the passes of an iteration end first.
-ParallelJob planned_in_pieces(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  if (entry.parallel->expert_pieces > 0) return planned(system, entry, gpus);
+ParallelJob planned_in_pieces(const TrainingSystem& system, const TrainingEntry& entry, int gpus, Planned what) {
+  const TransformerModel model = transformer_of(entry);
+  if (entry.parallel->expert_pieces > 0) return planned(system, entry, model, gpus, what);
   TrainingEntry in_pieces = entry;
   std::pair<Time, ParallelJob> best{Time::never(), {}};
   for (const int pieces : {1, 2, 3, 4, 6, 8, 12, 16}) {
     in_pieces.parallel->expert_pieces = pieces;
-    ParallelJob job = planned(system, in_pieces, gpus);
+    ParallelJob job = planned(system, in_pieces, model, gpus, what);
     const Time time = evaluate(job.iteration.plan, job.iteration.costs()).makespan;
     if (time < best.first) best = {time, std::move(job)};
   }
@@ -410,6 +445,18 @@ std::string member_of(const TrainingEntry& entry, const std::string& key) {
        {"schedule", "tensor", "context", "pipeline", "virtual", "expert", "expert_tensor", "sequence_parallel"})
     if (key == member) return "parallel." + key;
   return key;
+}
+
+/// What `plan` returns; its complaints are about members of the entry.
+template <class Plan>
+auto with_members_of(const TrainingEntry& entry, const Plan& plan) {
+  try {
+    return plan();
+  } catch (const InputError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& each : complaints) each.key = member_of(entry, each.key);
+    throw InputError{std::move(complaints)};
+  }
 }
 
 }  // namespace
@@ -451,14 +498,14 @@ TransformerModel transformer_of(const TrainingEntry& entry) {
   return *model;
 }
 
-ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  try {
-    return planned_in_pieces(system, entry, gpus);
-  } catch (const InputError& error) {
-    std::vector<Complaint> complaints = error.complaints();
-    for (Complaint& each : complaints) each.key = member_of(entry, each.key);
-    throw InputError{std::move(complaints)};
-  }
+ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus, bool with_exchange) {
+  const Planned what = with_exchange ? Planned::exchange : Planned::iteration;
+  return with_members_of(entry, [&] { return planned_in_pieces(system, entry, gpus, what); });
+}
+
+std::vector<GpuMemory> held_memory(const TrainingSystem& system, const TrainingEntry& entry,
+                                   const TransformerModel& model, int gpus) {
+  return with_members_of(entry, [&] { return planned(system, entry, model, gpus, Planned::memory).memory; });
 }
 
 Time parallel_iteration_time(const TrainingSystem& system, const TrainingEntry& entry) {

@@ -24,6 +24,7 @@ struct ParallelJob {
   TrainingIteration iteration;
   std::vector<LayerRange> stages;  ///< by model stage
   std::vector<PassShares> shares;  ///< by model stage
+  std::vector<Time> exchange;      ///< by model stage: StagePlanner::exchange(), if asked for
   std::vector<double> ratios;      ///< by model stage but the last: how much smaller its messages are than activations
   int micro_batches = 1;
   std::int64_t samples = 1;                  ///< sequences of all GPUs in an iteration
@@ -40,8 +41,15 @@ struct ParallelJob {
 };
 
 /// The iteration of a job of the entry on so many GPUs, which has `parallel`. Throws InputError with the keys of the
-/// entry's members, relative to it, if the degrees don't divide GPUs, model or batch.
-[[nodiscard]] ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus);
+/// entry's members, relative to it, if the degrees don't divide GPUs, model or batch. `with_exchange`: with
+/// ParallelJob::exchange.
+[[nodiscard]] ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
+                                        bool with_exchange = false);
+
+/// Only what the GPUs of each pipeline rank of such a job hold: ParallelJob::memory of a job of `model`, which is that
+/// of the entry, found without the times of passes. Throws InputError as plan_parallel() does.
+[[nodiscard]] std::vector<GpuMemory> held_memory(const TrainingSystem& system, const TrainingEntry& entry,
+                                                 const TransformerModel& model, int gpus);
 
 /// The time for which an iteration computes on each GPU, on as few GPUs as the degrees need. Throws InputError as
 /// plan_parallel() does.

@@ -70,10 +70,11 @@ std::string setting_that_fits(const TrainingSystem& system, const TrainingEntry&
       e.parallel->pipeline *= factor;
     });
   }
+  const TransformerModel model = transformer_of(entry);
   for (const Change& each : changes) {
     try {
-      const ParallelJob job = plan_parallel(system, each.entry, gpus);
-      if (job.memory[fullest(job.memory)].total() <= there) return each.text;
+      const std::vector<GpuMemory> memory = held_memory(system, each.entry, model, gpus);
+      if (memory[fullest(memory)].total() <= there) return each.text;
     } catch (const InputError&) {
       continue;  // it doesn't divide the model or the GPUs
     }

@@ -183,7 +183,6 @@ std::vector<Time> StagePlanner::between_servers(const std::vector<StageMessage>&
   return all;
 }
 
-/// The time of the collectives of a stage's gradients and weights in an iteration, in an empty network.
 Time StagePlanner::exchange(int stage, const RankParameters& parameters) {
   UnitTimes& times = of_stage(stage);
   const auto of = [&](std::int64_t elements, const RankGroups& all, const RankGroups& shards) {

@@ -50,6 +50,8 @@ class StagePlanner {
   /// messages that it receives, and its part of the exchange of gradients and weights of an iteration. Throws
   /// InputError.
   [[nodiscard]] std::vector<LayerRange> layers(const std::vector<StageMessage>& messages);
+  /// The time of the collectives of a stage's gradients and weights in an iteration, in an empty network.
+  [[nodiscard]] Time exchange(int stage, const RankParameters& parameters);
 
  private:
   struct Timed {
@@ -58,7 +60,6 @@ class StagePlanner {
   };
   Timed& found(int stage);
   [[nodiscard]] std::vector<LayerRange> balanced(const std::vector<StageMessage>& messages);
-  [[nodiscard]] Time exchange(int stage, const RankParameters& parameters);
   [[nodiscard]] Time alone(int stage, Bytes bytes);
   [[nodiscard]] std::size_t rank_of(int stage) const;
   [[nodiscard]] bool is_sent(int stage) const;
