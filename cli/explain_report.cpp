@@ -113,8 +113,8 @@ class Story {
     for (std::size_t i = first; i < first + shown; ++i) {
       const WaitInterval& wait = explanation_.waits[i];
       line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), wait_cause(report_, wait)));
-      const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota ||
-                                 wait.why == Why::passed_over;
+      const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::no_domain ||
+                                 wait.why == Why::quota || wait.why == Why::passed_over;
       if (shows_holders)
         for (const std::string& each : {holders_text(wait), out_of_service_text(wait)})
           if (!each.empty()) out_ += fmt::format("{:>14}    {}\n", "", each);

@@ -76,6 +76,10 @@ std::string wait_cause(const ExplainReport& report, const WaitInterval& wait) {
       return gpus == 1 ? "no GPU is free" : fmt::format("fewer than {} are free", counted(gpus, "GPU"));
     case Why::no_place:
       return fmt::format("{} finds no place for it", report.placement);
+    case Why::no_domain:
+      return fmt::format("no {} has room for {}, though {} are free in the cluster",
+                         report.job.level.required.empty() ? report.job.level.segment_level : report.job.level.required,
+                         report.job.level.segment > 0 ? "its segments" : "it", counted(gpus, "GPU"));
     case Why::place_taken:
       return fmt::format("{} holds GPUs of its place", by);
     case Why::quota:

@@ -179,6 +179,12 @@ JobSpec as_requested(const JobRequest& request) {
 
 }  // namespace
 
+std::int32_t level_index(Workload& workload, const LevelWish& wish) {
+  const auto known = std::ranges::find(workload.levels, wish);
+  if (known == workload.levels.end()) workload.levels.push_back(wish);
+  return static_cast<std::int32_t>(std::ranges::find(workload.levels, wish) - workload.levels.begin());
+}
+
 Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker, int gpus_per_server) {
   Workload workload;
   std::map<std::vector<GpuId>, std::int32_t> places;
@@ -205,6 +211,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
       if (is_new) workload.places.push_back(place->first);
       job.place = place->second;
     }
+    if (request.level.any()) job.level = level_index(workload, request.level);
     if (request.service) {
       job.service = static_cast<std::int32_t>(workload.services.size());
       workload.services.push_back(*request.service);

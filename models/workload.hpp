@@ -43,6 +43,7 @@ struct JobRequest {
   Bytes gpu_memory{};  ///< on each GPU, of a job with a duration; the graph of any other says it
   int priority = 0;
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
+  LevelWish level{};                     ///< of the levels above the servers
   std::vector<PlacePart> place{};        ///< GPUs on which it must run, by rank; empty: any
   std::optional<Time> deadline{};        ///< by which it should end, from its submission on, > 0
   int min_gpus = 0, max_gpus = 0;        ///< numbers of GPUs that it may have, min <= gpus <= max; 0: always `gpus`
@@ -103,6 +104,9 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
 
 /// The GPUs of these parts, in their order, on servers of so many GPUs.
 [[nodiscard]] std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_per_server);
+
+/// The index of the wish in Workload::levels, to which it adds it if it isn't there.
+[[nodiscard]] std::int32_t level_index(Workload& workload, const LevelWish& wish);
 
 /// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Jobs with a
 /// place need the GPUs of a server. Throws what `maker` throws, and InputError for a job after one that isn't there.

@@ -4,6 +4,7 @@
 
 #include "policies/account_tree.hpp"
 #include "sim/ids.hpp"
+#include "sim/levels.hpp"
 #include "sim/policy_failure.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
@@ -79,6 +80,8 @@ struct PolicyContext {
   /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
   /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
+  /// The levels above the servers; none: there are none.
+  std::shared_ptr<const LevelTree> levels{};
   /// Returns the fabric of leaves and spines, or nothing if it is no such fabric (network/clos.hpp). Empty: no routes
   /// are planned.
   std::function<std::optional<ClosFabric>()> clos{};

@@ -45,6 +45,8 @@ const char* cause_name(const std::optional<Why>& why) {
       return "no_gpus";
     case Why::no_place:
       return "no_place";
+    case Why::no_domain:
+      return "no_domain";
     case Why::place_taken:
       return "place_taken";
     case Why::quota:

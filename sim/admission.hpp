@@ -166,6 +166,8 @@ class Admission : private SchedulingActions {
   /// The same for failures.
   void watch_failures(JobId interrupted) const;
   /// The first job that holds a GPU of the place of this one; none() if its GPUs have room or it has no place.
+  /// True if the job requires a level no domain of which has enough free GPUs.
+  [[nodiscard]] bool lacks_domain(const JobSpec& job) const;
   [[nodiscard]] JobId holder_of_place(const JobSpec& job) const;
   /// True if on some of its types as many GPUs are in service as the job needs at least.
   [[nodiscard]] bool has_enough_in_service(const JobSpec& job) const;

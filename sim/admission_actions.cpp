@@ -429,6 +429,8 @@ void Admission::blocked(JobId job, Why why, JobId by) {
   } else if (why == Why::no_place && RankDemand{spec}.share == kWholeGpu &&
              spec.gpus > state_.capacity.free_gpus_of_vc(spec.vc)) {
     why = Why::no_gpus;
+  } else if (why == Why::no_place && lacks_domain(spec)) {
+    why = Why::no_domain;
   } else if (why == Why::passed_over && !has_enough_in_service(spec)) {
     why = Why::no_gpus;
   }
@@ -441,6 +443,14 @@ bool Admission::has_enough_in_service(const JobSpec& job) const {
     for (const int gpus : state_.size_gpus[static_cast<std::size_t>(job.sizes)]) least = std::min(least, gpus);
   return std::ranges::any_of(state_.types_for(job),
                              [&](std::int32_t type) { return state_.capacity.gpus_in_service(job.vc, type) >= least; });
+}
+
+bool Admission::lacks_domain(const JobSpec& job) const {
+  if (job.level < 0) return false;
+  const ServerRange servers = state_.capacity.servers_of_vc(job.vc);
+  std::vector<int> free(static_cast<std::size_t>(state_.spec.servers));
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) free[s] = state_.capacity.free_gpus(ServerId{s});
+  return !has_room(state_.spec.levels, state_.spec.levels.demand(job.level), job.gpus, free);
 }
 
 JobId Admission::holder_of_place(const JobSpec& job) const {

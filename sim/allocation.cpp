@@ -69,7 +69,16 @@ std::string Allocation::why_not(JobId job, std::span<const GpuId> gpus) const {
   if (const auto types = state_.types_for(spec);
       reason.empty() && std::find(types.begin(), types.end(), type) == types.end())
     reason = "was given servers of a type that can't run it";
+  if (reason.empty() && !lies_right(spec, gpus))
+    reason = "was given GPUs that don't lie in the levels that it requires";
   return reason;
+}
+
+bool Allocation::lies_right(const JobSpec& job, std::span<const GpuId> gpus) const {
+  if (job.level < 0) return true;
+  std::vector<ServerId> servers;
+  for (const GpuId gpu : gpus) servers.push_back(state_.server_of(gpu));
+  return contend::lies_right(state_.spec.levels, state_.spec.levels.demand(job.level), servers);
 }
 
 void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
@@ -101,7 +110,7 @@ bool Allocation::may_share(JobId job, std::span<const GpuId> gpus) const {
   const std::int32_t type = type_of(sorted.front());
   const auto types = state_.types_for(spec);
   if (std::find(types.begin(), types.end(), type) == types.end()) return false;
-  if (run.width > state_.capacity.quota_left(spec.vc)) return false;
+  if (run.width > state_.capacity.quota_left(spec.vc) || !lies_right(spec, gpus)) return false;
   const JobView view = state_.view_on(job, type);
   const ServerRange servers = state_.servers_for(view);
   const int most = state_.most_on_gpu();

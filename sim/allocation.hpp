@@ -20,6 +20,8 @@ class Allocation {
   void forget_refusals() { too_large_.clear(); }
   /// Why the job may not get these GPUs now; empty if it may.
   [[nodiscard]] std::string why_not(JobId job, std::span<const GpuId> gpus) const;
+  /// False if the job requires levels (sim/levels.hpp) in which these GPUs don't lie.
+  [[nodiscard]] bool lies_right(const JobSpec& job, std::span<const GpuId> gpus) const;
   /// Throws InputError, which names the placement policy, if the job may not get these GPUs now.
   void check(JobId job, std::span<const GpuId> gpus) const;
   /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.

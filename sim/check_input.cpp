@@ -162,6 +162,8 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::string_view twice;  // the first by name
   for (const JobSpec& job : workload.jobs) {
     check_job(job, workload);
+    if (job.level >= std::ssize(workload.levels))
+      throw InputError{fmt::format("job `{}`: it asks for levels that there aren't", job.name)};
     if (const std::string reason = why_not_killed(rules, job); !reason.empty())
       throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
     if (const std::string reason = why_not_retried(rules, job); !reason.empty())

@@ -224,6 +224,24 @@ std::string why_no_mix(const ClusterSpec& spec, const JobSpec& job, std::span<co
                      wanted);
 }
 
+/// Why no domain of the levels can hold the job, if each of these servers, which are empty, can hold `most` ranks.
+std::string why_no_domain(const ClusterSpec& spec, const JobSpec& job, const ServerRange& servers, std::int64_t most) {
+  if (job.level < 0) return {};
+  std::vector<int> rooms(static_cast<std::size_t>(spec.servers));
+  for (std::size_t s = servers.first; s < servers.last; ++s)
+    rooms[s] = static_cast<int>(std::min<std::int64_t>(gpus_per_server(spec, type_of(spec, ServerId{s})), most));
+  const LevelDemand& demand = spec.levels.demand(job.level);
+  if (has_room(spec.levels, demand, job.gpus, rooms)) return {};
+  const auto largest = [&](int level) { return largest_room(spec.levels, static_cast<std::size_t>(level), rooms); };
+  const auto name = [&](int level) { return spec.levels.all[static_cast<std::size_t>(level)].name; };
+  if (demand.required >= 0 && largest(demand.required) < job.gpus)
+    return fmt::format("needs {} in one {}, the largest {} has {}", counted(job.gpus, "GPU"), name(demand.required),
+                       name(demand.required), largest(demand.required));
+  return fmt::format("needs {} in segments of {}, each in one {}, and there is no room for so many{}",
+                     counted(job.gpus, "GPU"), demand.segment, name(demand.segment_level),
+                     demand.required >= 0 ? fmt::format(" in one {}", name(demand.required)) : "");
+}
+
 /// Why the job can't run on any type of server.
 std::string why_on_no_type(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces) {
   const std::int32_t mix = mix_of(spec, job);
@@ -282,7 +300,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<con
     return fmt::format("needs CPUs or memory for {}, the servers have them for {} each", counted(job.gpus, "rank"),
                        ranks);
   }
-  return {};
+  return why_no_domain(spec, job, servers, ranks);
 }
 
 std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<const GpuId> place) {

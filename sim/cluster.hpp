@@ -5,6 +5,7 @@
 #include "sim/cluster_view.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
+#include "sim/levels.hpp"
 #include "sim/server_tree.hpp"
 #include "sim/units.hpp"
 
@@ -51,6 +52,7 @@ struct ClusterSpec {
   /// runs on servers of type a, or of type b, or on GPUs of both, which stand next to each other in `types`. Without
   /// `types`, and if this is empty, that demand has no effect.
   std::vector<std::string> demanded{};
+  LevelTree levels{};  ///< above the servers, and what JobSpec::level means
 };
 
 /// The number that stands for all types that the job may mix, wherever a type is asked for: those of `types` come

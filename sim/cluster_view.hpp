@@ -34,6 +34,7 @@ struct JobView {
   std::int32_t priority = 0;    ///< larger is more urgent
   std::int32_t vc = -1, user = -1, gpu_type = -1;  ///< indices into the tables of the Workload; -1: none
   std::int32_t place = -1;  ///< an index, or -1: the GPUs on which it must run; only make_pinned_placement() places it
+  std::int32_t level = -1;  ///< an index, or -1: how it must lie; make_level_placement() sees to it
   std::int32_t pace = -1;   ///< an index, or -1: how fast it is on each type of server; -1: as fast on all
   std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves; 0: shares GPUs as their memory allows
   std::int32_t milli_cpus = 0;  ///< for each GPU

@@ -390,6 +390,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.user = job.user;
   view.gpu_type = job.gpu_type;
   view.place = job.place;
+  view.level = job.level;
   view.pace = job.pace;
   view.deadline = run.deadline();
   view.layout = job.layout;

@@ -295,11 +295,11 @@ struct EngineState : ClusterView {
   };
   std::map<JobId, MixedGpus> mixed;         ///< by job, since its last start
   std::vector<std::vector<int>> size_gpus;  ///< by JobSpec::sizes: the numbers of GPUs
-  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.
-  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, std::int32_t, RankDemand>;
+  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, levels, pace, ranks.
+  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, std::int32_t, std::int32_t, RankDemand>;
   /// Of a job that has so many GPUs.
   [[nodiscard]] static Demand demand_of(const JobSpec& job, int gpus) {
-    return {job.vc, gpus, job.gpu_type, job.place, job.pace, RankDemand{job}};
+    return {job.vc, gpus, job.gpu_type, job.place, job.level, job.pace, RankDemand{job}};
   }
   /// Demands with a type of servers (-1: all are alike) that has the GPUs for it, but on which the placement policy has
   /// no place for it, not even in the empty cluster.

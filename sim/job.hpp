@@ -35,6 +35,15 @@ inline constexpr JobOutcome kJobOutcomes[] = {JobOutcome::completed, JobOutcome:
 
 [[nodiscard]] const char* to_string(JobOutcome outcome);
 
+/// What a job wants of the levels above the servers, by their names (sim/levels.hpp); empty: nothing.
+struct LevelWish {
+  std::string required, preferred;  ///< in one domain of which all its ranks have to lie, or should
+  int segment = 0;                  ///< ranks in groups of so many; 0: none
+  std::string segment_level;        ///< in one domain of which each group has to lie
+  [[nodiscard]] bool any() const { return !required.empty() || !preferred.empty() || segment > 0; }
+  auto operator<=>(const LevelWish&) const = default;
+};
+
 /// A training job: a gang of `gpus` ranks that runs `iterations` of one graph, or that takes a given `duration`.
 struct JobSpec {
   std::string name;                ///< unique in the workload
@@ -60,6 +69,7 @@ struct JobSpec {
   std::int32_t user = -1;       ///< index into Workload::users; -1: not known
   std::int32_t gpu_type = -1;   ///< index into Workload::gpu_types; -1: any
   std::int32_t place = -1;      ///< index into Workload::places; -1: where the placement policy puts it
+  std::int32_t level = -1;      ///< index into Workload::levels; -1: it may lie anywhere
   std::int32_t pace = -1;       ///< index into Workload::paces; -1: as fast on every type of server
   std::int32_t sizes = -1;      ///< index into Workload::sizes; -1: it always has `gpus` GPUs
   /// Index into Workload::services; -1: none. A job with a service has a duration, too: for how long requests come.
@@ -162,6 +172,7 @@ struct Workload {
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;   ///< names, in order of appearance
   std::vector<std::vector<GpuId>> places;           ///< GPUs on which jobs must run, by rank; each place once
+  std::vector<LevelWish> levels;                    ///< each once
   std::vector<std::vector<JobPace>> paces;          ///< each with one for each of ClusterSpec::types
   std::vector<std::vector<JobSize>> sizes{};        ///< each by rising number of GPUs; one of them is JobSpec::gpus
   std::vector<std::vector<BatchRegime>> regimes{};  ///< each in order of time

@@ -20,6 +20,19 @@
 
 namespace contend {
 
+/// How a placement policy chooses among the domains of a level (sim/levels.hpp) for a job that has to lie in one.
+struct DomainRule {
+  /// Ranks that stay together on a server: a domain counts with the whole groups of so many that its servers take.
+  int task = 1;
+  bool one_task = false;  ///< a server takes one such group
+  /// Of the domains with room the one of which the largest part is in use then; false: the one with the least room.
+  bool most_used = false;
+  bool last = false;         ///< of domains that are alike the last; false: the first
+  bool from_lowest = false;  ///< lower levels than the required or preferred one are tried before it
+  bool segment_by_segment =
+      false;  ///< each segment has a domain chosen for it alone; false: as few domains as possible
+};
+
 /// Decides which GPUs a job gets.
 class PlacementPolicy {
  public:
@@ -54,6 +67,8 @@ class PlacementPolicy {
   /// Room without which place() certainly leaves the job waiting; nothing if the policy can't tell. It saves the engine
   /// the search for jobs to preempt.
   [[nodiscard]] virtual RoomNeeded room_needed(const JobView& /*job*/, int /*gpus_per_server*/) const { return {}; }
+  /// How it chooses for this job, which has servers with so many GPUs.
+  [[nodiscard]] virtual DomainRule domain_rule(const JobView& /*job*/, int /*gpus_per_server*/) const { return {}; }
   /// The next instant, later than now, at which the answer for a waiting job may change although nothing happens until
   /// then; Time::never() if there is none. The engine asks after each pass if any job waits, and runs a pass then.
   [[nodiscard]] virtual Time next_decision(const ClusterView& /*cluster*/) { return Time::never(); }

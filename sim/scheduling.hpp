@@ -19,6 +19,7 @@ namespace contend {
 enum class Why : std::uint8_t {
   no_gpus,            ///< fewer GPUs are free than it needs
   no_place,           ///< the placement policy has no place for it
+  no_domain,          ///< no domain of the level that it requires has enough GPUs free, though the cluster has
   place_taken,        ///< it must run on certain GPUs, and `by` holds one of them
   quota,              ///< the quota of its virtual cluster, or its fair share, is used up
   behind,             ///< it may not overtake `by`, which waits in front of it

@@ -58,13 +58,18 @@ enum Column : std::uint8_t {
   kGpuMemory,
   kAfter,
   kThink,
+  kRequiredLevel,
+  kPreferredLevel,
+  kSegmentGpus,
+  kSegmentLevel,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",      "submit_ms",  "submit_s",        "model",      "gpus",     "iterations", "duration_s", "attempts_s",
-    "outcome",     "limit_s",    "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
-    "host_memory", "priority",   "place",           "deadline_s", "min_gpus", "max_gpus",   "fusion",     "compression",
-    "batch",       "batch_rule", "gpu_memory",      "after",      "think_s"};
+    "job_id",     "submit_ms",      "submit_s",        "model",           "gpus",         "iterations", "duration_s",
+    "attempts_s", "outcome",        "limit_s",         "measured_wait_s", "vc",           "user",       "gpu_type",
+    "gpu_share",  "cpus",           "host_memory",     "priority",        "place",        "deadline_s", "min_gpus",
+    "max_gpus",   "fusion",         "compression",     "batch",           "batch_rule",   "gpu_memory", "after",
+    "think_s",    "required_level", "preferred_level", "segment_gpus",    "segment_level"};
 
 std::string hint_for_column(std::string_view name, const std::vector<std::string>& known) {
   static const NamedTexts kUsualColumns{usual_columns_text()};
@@ -313,6 +318,7 @@ class JobListReader {
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
     if (!field(kDeadline).empty()) read_deadline(job);
+    read_levels(job);
     if (!field(kAfter).empty() || !field(kThink).empty()) read_order(job);
     if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
     job.batch_rule = name_in(kBatchRule);
@@ -320,6 +326,16 @@ class JobListReader {
       bad(kBatchRule, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
     if (!job.batch_rule.empty() && job.serves)
       bad(kBatchRule, "is for jobs of iterations, and this one answers requests", {}, "leave the field empty");
+  }
+
+  void read_levels(JobRequest& job) {
+    job.level = {name_in(kRequiredLevel), name_in(kPreferredLevel), 0, name_in(kSegmentLevel)};
+    const bool has_size = !field(kSegmentGpus).empty();
+    if (has_size) job.level.segment = static_cast<int>(positive(kSegmentGpus, TraceTable::kMaxGpus));
+    if (has_size != !job.level.segment_level.empty())
+      bad(kSegmentGpus, "segment_gpus and segment_level need each other", {}, "give both, or none");
+    if (job.level.any() && !job.place.empty())
+      bad(kPlace, "a job with a place of its own can't ask for levels", {}, "leave one of them empty");
   }
 
   void read_order(JobRequest& job) {

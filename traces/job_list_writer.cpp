@@ -103,6 +103,14 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return fmt::format("{}", fmt::join(job.after, ";")); }},
     WrittenColumn{"think_s", [](const JobRequest& job) { return job.think > Time{}; },
                   [](const JobRequest& job) { return format_seconds(job.think); }},
+    WrittenColumn{"required_level", [](const JobRequest& job) { return !job.level.required.empty(); },
+                  [](const JobRequest& job) { return job.level.required; }},
+    WrittenColumn{"preferred_level", [](const JobRequest& job) { return !job.level.preferred.empty(); },
+                  [](const JobRequest& job) { return job.level.preferred; }},
+    WrittenColumn{"segment_gpus", [](const JobRequest& job) { return job.level.segment > 0; },
+                  [](const JobRequest& job) { return fmt::format("{}", job.level.segment); }},
+    WrittenColumn{"segment_level", [](const JobRequest& job) { return job.level.segment > 0; },
+                  [](const JobRequest& job) { return job.level.segment_level; }},
     WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 

@@ -80,13 +80,14 @@ class Shapes {
                       job.milli_cpus,
                       job.host_memory.count(),
                       job.place,
+                      job.level,
                       job.pace};
     return numbers_.try_emplace(shape, static_cast<std::int32_t>(numbers_.size())).first->second;
   }
 
  private:
   using Shape = std::tuple<std::int32_t, std::int32_t, int, std::int32_t, std::int64_t, std::int32_t, std::int64_t,
-                           std::int32_t, std::int32_t>;
+                           std::int32_t, std::int32_t, std::int32_t>;
   std::map<Shape, std::int32_t> numbers_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/server_set.hpp"
+#include "policies/view_over.hpp"
 #include "sim/cluster_view.hpp"
 #include "sim/scheduling.hpp"
 
@@ -67,14 +68,11 @@ class PlacePlan;
 
 /// The cluster as a job sees it that is to run from `now()` on for a while: a GPU is free if no job holds it then and
 /// no place that is kept needs it before the job has ended. Everything else is as in the cluster now.
-class PlannedView final : public ClusterView {
+class PlannedView final : public ViewOver {
  public:
   explicit PlannedView(const PlacePlan& plan);
 
   [[nodiscard]] Time now() const override { return from_; }
-  [[nodiscard]] std::size_t servers() const override;
-  [[nodiscard]] std::size_t gpus() const override;
-  [[nodiscard]] ServerId server_of(GpuId gpu) const override;
   [[nodiscard]] Bytes free_memory(GpuId gpu) const override;
   void jobs_on(GpuId gpu, std::vector<JobId>& jobs) const override;
   [[nodiscard]] JobView job(JobId job) const override;
@@ -88,25 +86,8 @@ class PlannedView final : public ClusterView {
   [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const override;
   [[nodiscard]] Bytes free_host_memory(ServerId server) const override;
   [[nodiscard]] bool fits(GpuId gpu, const JobView& job) const override;
-  [[nodiscard]] ServerRange servers_for(const JobView& job) const override;
-  [[nodiscard]] bool owns_servers(std::int32_t vc) const override;
   [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const override;
-  [[nodiscard]] int vc_quota(std::int32_t vc) const override;
-  [[nodiscard]] int vc_used(std::int32_t vc) const override;
-  [[nodiscard]] int quota_left(std::int32_t vc) const override;
-  [[nodiscard]] ServerRange loanable() const override;
-  [[nodiscard]] std::size_t types() const override;
-  [[nodiscard]] ServerRange servers_of_type(std::int32_t type) const override;
-  [[nodiscard]] int gpus_per_server(std::int32_t type) const override;
-  [[nodiscard]] int gpus_in_service(std::int32_t vc, std::int32_t type) const override;
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override;
-  [[nodiscard]] Bytes gpu_memory(ServerId server) const override;
-  [[nodiscard]] double speed_on(const JobView& job, std::int32_t type) const override;
-  [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
-  [[nodiscard]] double speed_with(const JobView& job, int gpus, std::int32_t type) const override;
-  [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
-  [[nodiscard]] double price_of(std::int32_t type) const override;
-  [[nodiscard]] StageTimes stages_of(JobId job) const override;
 
   /// The servers that may be searched for room: those that the job may use.
   [[nodiscard]] GpuId next_gpu(const JobView& job, GpuId from) const override;
@@ -122,6 +103,7 @@ class PlannedView final : public ClusterView {
 
  private:
   friend class PlacePlan;
+  [[nodiscard]] const ClusterView& base() const override;
   /// A GPU in the time that is shown.
   struct Gpu {
     Bytes memory;           // that no job has

@@ -236,67 +236,8 @@ int PlannedView::free_gpus_of_vc(std::int32_t vc) const {
   return free_gpus_on(vc, -1);
 }
 
-// What time doesn't change.
-
-std::size_t PlannedView::servers() const {
-  return plan_.cluster_->servers();
-}
-std::size_t PlannedView::gpus() const {
-  return plan_.cluster_->gpus();
-}
-ServerId PlannedView::server_of(GpuId gpu) const {
-  return plan_.cluster_->server_of(gpu);
-}
-ServerRange PlannedView::servers_for(const JobView& job) const {
-  return plan_.cluster_->servers_for(job);
-}
-bool PlannedView::owns_servers(std::int32_t vc) const {
-  return plan_.cluster_->owns_servers(vc);
-}
-int PlannedView::vc_quota(std::int32_t vc) const {
-  return plan_.cluster_->vc_quota(vc);
-}
-int PlannedView::vc_used(std::int32_t vc) const {
-  return plan_.cluster_->vc_used(vc);
-}
-int PlannedView::quota_left(std::int32_t vc) const {
-  return plan_.cluster_->quota_left(vc);
-}
-ServerRange PlannedView::loanable() const {
-  return plan_.cluster_->loanable();
-}
-std::size_t PlannedView::types() const {
-  return plan_.cluster_->types();
-}
-ServerRange PlannedView::servers_of_type(std::int32_t type) const {
-  return plan_.cluster_->servers_of_type(type);
-}
-int PlannedView::gpus_per_server(std::int32_t type) const {
-  return plan_.cluster_->gpus_per_server(type);
-}
-int PlannedView::gpus_in_service(std::int32_t vc, std::int32_t type) const {
-  return plan_.cluster_->gpus_in_service(vc, type);
-}
-Bytes PlannedView::gpu_memory(ServerId server) const {
-  return plan_.cluster_->gpu_memory(server);
-}
-double PlannedView::speed_on(const JobView& job, std::int32_t type) const {
-  return plan_.cluster_->speed_on(job, type);
-}
-std::span<const int> PlannedView::sizes_of(JobId job) const {
-  return plan_.cluster_->sizes_of(job);
-}
-double PlannedView::speed_with(const JobView& job, int gpus, std::int32_t type) const {
-  return plan_.cluster_->speed_with(job, gpus, type);
-}
-std::span<const BatchRegime> PlannedView::regimes_of(JobId job) const {
-  return plan_.cluster_->regimes_of(job);
-}
-double PlannedView::price_of(std::int32_t type) const {
-  return plan_.cluster_->price_of(type);
-}
-StageTimes PlannedView::stages_of(JobId job) const {
-  return plan_.cluster_->stages_of(job);
+const ClusterView& PlannedView::base() const {
+  return *plan_.cluster_;
 }
 
 }  // namespace contend

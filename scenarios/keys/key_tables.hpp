@@ -59,6 +59,11 @@ inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 /// What is wrong with these keys together, and with a policy that needs them.
 [[nodiscard]] std::vector<Complaint> sharing_complaints(const PolicyChoice& scheduling, const SharingSetup& sharing);
 
+// Levels above the servers.
+[[nodiscard]] std::vector<ScenarioKey> level_keys();
+/// The faults of `cluster.levels`, and of `workload.level` beside it.
+[[nodiscard]] std::vector<Complaint> level_complaints(const ClusterSetup& cluster, const LevelWish& wish);
+
 // What GPUs draw, and what that costs and emits.
 [[nodiscard]] std::vector<ScenarioKey> meter_keys();
 /// A map of the power of a GPU by state, and under a cap.

@@ -91,6 +91,7 @@ class LayerReader {
     const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_.cluster));
+    if (none_about({"cluster", "workload"})) place(level_complaints(scenario_.cluster, scenario_.workload.level));
     if (const auto complaint = jobs_complaint(scenario_.workload, scenario_.measure);
         complaint && !(complaint->key == "workload.jobs" && is_faulty("workload.like")))
       place({*complaint});

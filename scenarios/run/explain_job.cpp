@@ -93,6 +93,7 @@ ExplainedJob explain_job(const Scenario& scenario, std::uint64_t seed, const std
         explained.stall = each;
   };
   const JobSpec& spec = workload.jobs[explained.job.index()];
+  if (spec.level >= 0) explained.level = workload.levels[static_cast<std::size_t>(spec.level)];
   const bool watches = what == ExplainWhat::waits_and_iterations && !spec.duration;
   Plans plans;
   if (watches) plans = plans_of(scenario, spec);

@@ -15,6 +15,7 @@ namespace contend {
 
 struct ExplainedJob {
   JobId job;
+  LevelWish level;  ///< of the job; empty: it may lie anywhere
   Explanation explanation;
   RunResult result;  ///< of the explaining run; equal to that of a run without explanation
   /// Of a job of iterations that has completed one, if wanted: for what one of its GPUs spent its time, and its

@@ -24,6 +24,7 @@ Scenario undisturbed(const TrainingSystem& system) {
   Scenario scenario = default_scenario();
   static_cast<TrainingSystem&>(scenario) = system;
   scenario.cluster.vcs.clear();
+  scenario.cluster.levels.clear();
   scenario.network.events.reset();
   scenario.network.delays = false;
   return scenario;

@@ -6,6 +6,7 @@
 #include "models/workload.hpp"
 #include "network/clos.hpp"
 #include "network/server_groups.hpp"
+#include "policies/placement/level_placement.hpp"
 #include "policies/placement/pinned.hpp"
 #include "results/certificate.hpp"
 #include "scenarios/keys/key_tables.hpp"
@@ -17,6 +18,7 @@
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/job_sizes.hpp"
 #include "scenarios/run/job_traffic.hpp"
+#include "scenarios/run/level_tree.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -50,6 +52,7 @@ Workload workload_of(const TrainingSystem& system, const WorkloadSetup& setup, c
   TrainingGraphs graphs{system};
   Workload workload = build_workload(
       jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, cluster.gpus_per_server);
+  add_level_wish(setup.level, workload);
   const bool are_elastic = std::ranges::any_of(jobs, &JobRequest::elastic);
   if (cluster.types.empty() && !are_elastic) return workload;
   const std::optional<ThroughputTable> table = throughputs_of(cluster, setup);
@@ -181,6 +184,32 @@ SimulationOptions options_of(const Scenario& scenario, const Workload& workload,
   return options;
 }
 
+/// PolicyContext::server_groups; the scenario must outlive it.
+ServerGroups groups_of(const Scenario& scenario) {
+  if (!scenario.network.islands.empty()) return [&] { return island_groups(scenario.cluster, scenario.network); };
+  if (scenario.network.sites)
+    return [&] {
+      return site_groups(read_sites(scenario.network).first(static_cast<std::size_t>(scenario.cluster.servers)));
+    };
+  if (scenario.network.traits().has_topology)
+    return [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
+  return {};
+}
+
+LevelTree levels_of(const Scenario& scenario, const ServerGroups& groups, const std::vector<LevelWish>& wishes) {
+  if (scenario.cluster.levels.empty() && !wishes.empty())
+    throw InputError{{.key = "cluster.levels",
+                      .reason = "jobs ask for levels, and the cluster has none",
+                      .hint = "say levels: [{name: rack, servers: 8}]"}};
+  if (scenario.placement.name == "vclos" &&
+      std::ranges::any_of(wishes, [](const LevelWish& wish) { return wish.segment > 0; }))
+    throw InputError{
+        {.key = "policies.placement",
+         .reason = "vclos gives a job spines for one set of leaves, and segments are placed one after another",
+         .hint = "choose another policy, such as consolidated"}};
+  return level_tree(scenario.cluster, groups, wishes);
+}
+
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
                                             const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement,
                                             const std::shared_ptr<PolicyFailure>& failure) {
@@ -188,25 +217,22 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const bool flow = scenario.network.traits().has_topology;
   // First of all: it checks that the cluster has the virtual clusters that jobs name, as policies take for
   // granted.
-  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
+  ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   PolicyContext context = context_of(workload, cost, seed, failure);
   if (has_outside_policy(scenario)) context.job_name = names_of(workload.jobs);
   context.quantum = scenario.rules.quantum;
   context.accounts = [&] { return account_tree(scenario.cluster, workload); };
   GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);
-  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
+  context.server_groups = groups_of(scenario);
   if (flow && scenario.network.routing == Routing::planned) {
     context.clos = [&] { return clos_of(build_topology(scenario.cluster, scenario.network)); };
     context.reserved = std::make_shared<ReservedSpines>();
   }
-  if (scenario.network.sites)
-    context.server_groups = [&] {
-      return site_groups(read_sites(scenario.network).first(static_cast<std::size_t>(scenario.cluster.servers)));
-    };
-  if (!scenario.network.islands.empty())
-    context.server_groups = [&] { return island_groups(scenario.cluster, scenario.network); };
+  cluster.levels = levels_of(scenario, context.server_groups, workload.levels);
+  context.levels = std::make_shared<const LevelTree>(cluster.levels);
   context.sent_per_second = [&] { return sent_per_second(scenario.cluster, scenario.network, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
+  if (!workload.levels.empty()) placement = make_level_placement(context.levels, std::move(placement));
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
   NetworkRecords records{.watched = {}, .uses = hooks.link_uses, .stalls = hooks.stalls, .reserved = context.reserved};

@@ -34,6 +34,15 @@ struct NamedVirtualCluster {
   bool operator==(const NamedVirtualCluster&) const = default;
 };
 
+/// A level above the servers, of `cluster.levels`. Its domains are servers that follow each other, or that the next
+/// tier of the network joins.
+struct NamedLevel {
+  std::string name;
+  std::optional<int> servers;  ///< of each domain; the last one has the rest
+  std::vector<int> sizes;      ///< servers of each domain, in place of `servers`
+  bool operator==(const NamedLevel&) const = default;
+};
+
 /// Servers that are alike, of `cluster.types`.
 struct NamedServerType {
   std::string name;
@@ -63,6 +72,7 @@ struct ClusterSetup {
   std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
   HostRates host;                    ///< what the GPUs of a server share of it
   std::vector<NamedVirtualCluster> vcs;
+  std::vector<NamedLevel> levels;   ///< from the lowest up
   std::optional<PowerSetup> power;  ///< of a GPU; if nothing gives it, nothing is metered
   std::string site;                 ///< of MeterSetup::sites; empty: the only one, if there is one
   /// If there are any, the members above follow from them: all servers, and the most GPUs and memory.

@@ -19,6 +19,7 @@ struct WorkloadSetup {
   ListSampling sampling;            ///< of a job list
   std::optional<Time> think_time;   ///< of a job list: the longest, close_loop()
   GeneratedWorkload generate;
+  LevelWish level;                            ///< of the jobs whose list names no level
   std::vector<double> scatter_penalty;        ///< factors; SchedulingRules::scatter_penalty
   std::optional<std::string> throughputs;     ///< path of a table of throughputs by model, type and GPUs
   std::optional<std::string> goodput;         ///< path of a table of goodput models by model and type

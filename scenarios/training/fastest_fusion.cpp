@@ -34,6 +34,7 @@ std::optional<Time> end_alone(const TrainingSystem& system, const TrainingEntry&
   Scenario alone = default_scenario();
   static_cast<TrainingSystem&>(alone) = system;
   alone.cluster.vcs.clear();
+  alone.cluster.levels.clear();
   alone.cluster.types.clear();  // TrainingSystem: its servers are of one type
   alone.network.events.reset();
   alone.network.delays = false;

@@ -53,6 +53,20 @@ TEST_CASE("the story says which slow components held a job up, at each instant t
   CHECK(contains(json.out, entry("an event on server 0", "2", "100", "50")));
 }
 
+TEST_CASE("the story says that a job waited for a rack, though enough GPUs were free") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,place,required_level\na,0,4,100,server0,\nb,0,4,200,server2,\n"
+             "big,1,8,50,,rack\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\n"
+             "cluster: {servers: 4, gpus_per_server: 4, levels: [{name: rack, servers: 2}]}\n"
+             "policies: {scheduling: fifo, placement: consolidated}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml big");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "no rack has room for it, though 8 GPUs are free in the cluster"));
+}
+
 TEST_CASE("the story counts what a job's steps leave of its slowness, what is out of service, and why a job ends") {
   // GPU 3 takes 3 times as long from 100 s on. After 60 s the job has lost 40 and moves micro-batches; of 8 replicas
   // the slow one then takes 364 thousandths of its passes, 3 times as long.
