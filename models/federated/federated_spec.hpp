@@ -1,0 +1,77 @@
+#pragma once
+// Federated training in numbers: clients, what they send, and the rule by which rounds close. docs/models/federated.md
+// has the rules with their sources.
+
+#include "models/federated/client_packing.hpp"
+#include "models/federated/population.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// When the server makes a version of the model of the updates that it has.
+enum class ClosingRule : std::uint8_t {
+  round,    ///< clients are asked together; FedAvg, FedScale, Google's protocol
+  buffer,   ///< at so many updates, of clients that go on one by one; 1: asynchronous FedAvg; FedBuff
+  window,   ///< at whole multiples of a time; FedFix
+  compass,  ///< at the updates of a group of clients, which gets steps so that all arrive together; FedCompass
+};
+
+/// FedCompass' numbers; the defaults are its own.
+struct CompassRule {
+  std::int64_t most = 100, least = 20;  ///< local steps, 1 <= least <= most
+  double latest = 1.5;                  ///< a group waits so many times as long as is expected, >= 1
+  double momentum = 0.9;                ///< weight of the last time in the estimate of a client's step, 0 to 1
+};
+
+struct FederatedSpec {
+  std::vector<Client> clients;
+  PresenceSpec presence{};
+  std::int64_t rounds = 1;  ///< that are closed, well or not, or versions, after which it is over; >= 1
+  std::size_t asked = 1;    ///< clients that work at once at most, from 1 to all
+
+  ClosingRule rule = ClosingRule::round;
+  std::size_t first = 0;                  ///< round: updates at which it closes, up to `asked`; 0: all
+  std::optional<Time> deadline{};         ///< round: after which it closes at the latest; > 0
+  std::size_t least = 1;                  ///< round: fewer updates make no version
+  std::size_t buffer = 1;                 ///< updates, from 1 to `asked`
+  Time window = Time::nanoseconds(1);     ///< > 0
+  std::optional<std::int64_t> stalest{};  ///< updates older than so many versions are dropped; not for rounds
+  CompassRule compass{};
+
+  Bytes down{}, up{};               ///< a client's payload, >= 0
+  std::optional<double> by_link{};  ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
+  Time aggregate{};                 ///< for which the server makes a version
+  Time stale{};                     ///< and for each update before that is older than the last version
+
+  /// If there are any, clients run on these devices instead (Packing): their own steps, links and presence don't count,
+  /// and each device receives the model and sends one sum. Rounds only, with neither `first` nor `by_link`.
+  std::vector<PackingDevice> devices{};
+  ByteRate device_rate{};  ///< of each device, both ways; > 0 if it sends or receives anything
+
+  std::uint64_t seed = 1;
+  std::string stream = "federated";  ///< name of the random stream that says who is asked
+
+  /// Throws InputError with the reason if it can't work, such as a round that never closes.
+  void check() const;
+};
+
+/// A round that was closed, or the time from a version to the next, and what ended in it.
+struct FederatedRound {
+  Time begin, end;                                    ///< the clients are asked; the version is there
+  std::int64_t asked = 0, updates = 0, lost = 0;      ///< clients; updates in the version; clients whose work was lost
+  std::int64_t staleness_sum = 0, staleness_max = 0;  ///< of `updates`, in versions
+  Bytes down{}, up{};                                 ///< sent, by the server and by clients
+  Bytes dropped{};                                    ///< of both: cut off, or an update that came too late
+  bool has_version = false;                           ///< false: too few updates
+
+  void operator+=(const FederatedRound& other);  ///< sums and maxima; begin and end stay
+  bool operator==(const FederatedRound&) const = default;
+};
+
+}  // namespace contend
