@@ -18,6 +18,8 @@ inline constexpr std::pair<std::string_view, std::string_view> kFirstCommands[] 
     {"contend run scenarios/ada-srsf/base.yaml", "simulate a cluster: completion times, waiting, utilisation"},
     {"contend explain scenarios/ada-srsf/base.yaml job-3", "why a job took so long"},
     {"contend show scenarios/parallel/llama-3-405b.yaml --parallel", "what a training step takes, and each GPU holds"},
+    {"contend fits llama-3-8b --gpus 8 --device H100-SXM",
+     "how to lay a model out over GPUs so that it fits, fastest first"},
     {"contend import LOG -o jobs.csv", "make a job list of a cluster's log"},
     {"contend list policies", "what can be named; `contend list` has the lists"}};
 
