@@ -31,6 +31,7 @@ constexpr VerbCode kVerbs[] = {
     {"show", show_verb},
     {"list", list_verb},
     {"import", import_verb},
+    {"import training", import_training_verb},
     {"schema", schema_verb},
     {"completion", completion_verb},
     {"man", man_verb},
