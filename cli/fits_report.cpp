@@ -124,11 +124,8 @@ std::string fits_text(const FitsAnswer& answer) {
       fmt::format("{}: {} fit, of which {} {} by other names; {} simulated\n", counted(search.tested, "configuration"),
                   search.fitting, search.twins, search.twins == 1 ? "is another one" : "are others", search.simulated);
   if (search.open > 0)
-    text += fmt::format(
-        "{} others were not simulated, though neither their passes nor their exchange of gradients and weights alone "
-        "takes "
-        "longer than the last row\n",
-        search.open);
+    text += fmt::format("{} {} not simulated, though neither passes nor exchange alone take longer than the last row\n",
+                        counted(search.open, "other"), search.open == 1 ? "was" : "were");
   return text + refused_table(search);
 }
 
