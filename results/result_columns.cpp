@@ -98,6 +98,14 @@ constexpr Column<JobResult> answer_time(std::string_view name) {
   return {name, "seconds", value, true};
 }
 
+template <auto Figure>
+constexpr Column<JobResult> of_rounds(std::string_view name) {
+  const auto value = [](const JobResult& j) {
+    return j.answers && !std::isnan(j.answers->federated.*Figure) ? Cell{j.answers->federated.*Figure} : Cell{};
+  };
+  return {name, "number", value, true};
+}
+
 constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", [](const JobResult& j) { return Cell{j.name}; }},
     {"model", "text", [](const JobResult& j) { return Cell{j.model}; }},
@@ -231,6 +239,13 @@ constexpr Column<JobResult> kJobColumns[] = {
     answer_time<&ServiceFigures::rl, &RlFigures::group_s>("rl_group_s"),
     answer_time<&ServiceFigures::rl, &RlFigures::trainer_wait_s>("rl_trainer_wait_s"),
     answer_time<&ServiceFigures::rl, &RlFigures::pool_wait_s>("rl_pool_wait_s"),
+    of_rounds<&FederatedFigures::rounds>("rounds"),
+    of_rounds<&FederatedFigures::failed>("rounds_failed"),
+    answer_time<&ServiceFigures::federated, &FederatedFigures::round_s>("round_s"),
+    of_rounds<&FederatedFigures::updates>("updates"),
+    of_rounds<&FederatedFigures::lost>("updates_lost"),
+    of_rounds<&FederatedFigures::sent_b>("payload_bytes"),
+    of_rounds<&FederatedFigures::dropped_b>("payload_dropped_bytes"),
     answers<&ServiceFigures::staleness_mean>("staleness_mean"),
     answers<&ServiceFigures::staleness_max>("staleness_max"),
 };
@@ -286,36 +301,6 @@ constexpr Column<LinkResult> kLinkColumns[] = {
     {"contended_s", "seconds", [](const LinkResult& l) { return Cell{l.contended}; }},
     {"transfers", "integer", [](const LinkResult& l) { return Cell{l.transfers}; }},
     {"bytes", "integer", [](const LinkResult& l) { return Cell{l.bytes.count()}; }},
-};
-
-constexpr Column<FabricLinkResult> kFabricColumns[] = {
-    {"link", "text", [](const FabricLinkResult& l) { return Cell{l.name}; }},
-    {"bandwidth_Bps", "number", [](const FabricLinkResult& l) { return Cell{l.bandwidth}; }},
-    {"bytes", "number", [](const FabricLinkResult& l) { return Cell{l.bytes}; }},
-    {"utilisation", "number", [](const FabricLinkResult& l) { return Cell{l.utilisation}; }},
-    {"busy_s", "seconds", [](const FabricLinkResult& l) { return Cell{l.busy}; }},
-    {"jobs", "integer", [](const FabricLinkResult& l) { return Cell{static_cast<std::int64_t>(l.users.size())}; }},
-    {"down_s", "seconds", [](const FabricLinkResult& l) { return Cell{l.down}; }},
-    {"reduced_s", "seconds", [](const FabricLinkResult& l) { return Cell{l.reduced}; }},
-};
-
-constexpr Column<LinkUse> kLinkUseColumns[] = {
-    {"link", "text", [](const LinkUse& u) { return Cell{u.link}; }},
-    {"job_id", "text", [](const LinkUse& u) { return Cell{u.job}; }},
-    {"bytes", "number", [](const LinkUse& u) { return Cell{u.bytes}; }},
-};
-
-constexpr Column<DelayedBy> kDelayColumns[] = {
-    {"job_id", "text", [](const DelayedBy& d) { return Cell{d.job}; }},
-    {"by_job", "text", [](const DelayedBy& d) { return Cell{d.by}; }},
-    {"link", "text", [](const DelayedBy& d) { return Cell{d.link}; }},
-    {"lost_s", "seconds", [](const DelayedBy& d) { return Cell{d.lost}; }},
-};
-
-constexpr Column<LinkUtilisation> kLinkUtilisationColumns[] = {
-    {"link", "text", [](const LinkUtilisation& u) { return Cell{u.link}; }},
-    {"start_s", "seconds", [](const LinkUtilisation& u) { return Cell{u.start}; }},
-    {"utilisation", "number", [](const LinkUtilisation& u) { return Cell{u.utilisation}; }},
 };
 
 double count(std::size_t jobs) {
@@ -446,6 +431,21 @@ constexpr Metric kSummaryMetrics[] = {
     where_known(
         "rl_pool_wait_s", "wait of RL rollouts", "s", [](const Summary& s) { return s.answers.rl.pool_wait_s; }, false),
     where_known(
+        "rounds", "rounds", "rounds", [](const Summary& s) { return s.answers.federated.rounds; }, false),
+    where_known(
+        "rounds_failed", "failed rounds", "rounds", [](const Summary& s) { return s.answers.federated.failed; }, false),
+    where_known(
+        "round_s", "mean round", "s", [](const Summary& s) { return s.answers.federated.round_s; }, false),
+    where_known(
+        "updates", "updates", "updates", [](const Summary& s) { return s.answers.federated.updates; }, false),
+    where_known(
+        "updates_lost", "lost updates", "updates", [](const Summary& s) { return s.answers.federated.lost; }, false),
+    where_known(
+        "payload_bytes", "payload", "B", [](const Summary& s) { return s.answers.federated.sent_b; }, false),
+    where_known(
+        "payload_dropped_bytes", "dropped payload", "B", [](const Summary& s) { return s.answers.federated.dropped_b; },
+        false),
+    where_known(
         "staleness_mean", "mean staleness", "ratio", [](const Summary& s) { return s.answers.staleness_mean; }, false),
     where_known(
         "staleness_max", "largest staleness", "ratio", [](const Summary& s) { return s.answers.staleness_max; }, false),
@@ -488,18 +488,6 @@ std::span<const Column<MeteredHour>> hour_columns() {
 std::span<const Column<LinkResult>> link_columns() {
   return kLinkColumns;
 }
-std::span<const Column<FabricLinkResult>> fabric_columns() {
-  return kFabricColumns;
-}
-std::span<const Column<LinkUse>> link_use_columns() {
-  return kLinkUseColumns;
-}
-std::span<const Column<DelayedBy>> delay_columns() {
-  return kDelayColumns;
-}
-std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
-  return kLinkUtilisationColumns;
-}
 std::span<const Metric> metrics() {
   static const std::vector<Metric> kAll = [] {
     std::vector<Metric> all{std::begin(kSummaryMetrics), std::end(kSummaryMetrics)};
@@ -517,7 +505,7 @@ std::string_view shown_unit(std::string_view unit) {
 
 bool is_count(std::string_view unit) {
   return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts" ||
-         unit == "requests" || unit == "evictions";
+         unit == "requests" || unit == "evictions" || unit == "rounds" || unit == "updates";
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
@@ -568,6 +556,7 @@ std::string listed(std::string_view word) {
   if (word == "types.csv") return rows_of(word, type_columns());
   if (word == "energy.csv") return rows_of(word, hour_columns());
   if (word == "requests.csv") return rows_of(word, request_columns());
+  if (word == "rounds.csv") return rows_of(word, round_columns());
   if (word == "sharing.csv") return rows_of(word, sharing_columns());
   if (word == "fabric.csv") return rows_of(word, fabric_columns());
   if (word == "fabric_jobs.csv") return rows_of(word, link_use_columns());

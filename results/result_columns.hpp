@@ -69,6 +69,14 @@ struct RequestRow {
 };
 [[nodiscard]] std::span<const Column<RequestRow>> request_columns();
 
+/// A round of a job with federated training.
+struct RoundRow {
+  std::string job;
+  std::int64_t number = 0;  ///< from 0
+  FederatedRound round;
+};
+[[nodiscard]] std::span<const Column<RoundRow>> round_columns();
+
 /// The bytes that one job sent over one link of the fabric.
 struct LinkUse {
   std::string link, job;
@@ -95,7 +103,7 @@ struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
   /// `s`, `share` (0..1), `ratio`, `price`, `kWh`, `g CO2e`, `L`, `jobs`, `preemptions`, `interruptions`, `restarts`,
-  /// `requests`, `evictions`, `per_s`, `B`, `messages` or `flag`
+  /// `requests`, `evictions`, `rounds`, `updates`, `per_s`, `B`, `messages` or `flag`
   std::string_view unit;
   /// Of a summary; nullptr: a mean over the iterations of jobs (figures_of_run()).
   double (*value)(const Summary&);

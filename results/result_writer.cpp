@@ -101,6 +101,18 @@ std::string requests_csv(std::span<const Replica> replicas) {
     return rows;
   });
 }
+std::string rounds_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, round_columns(), [](const RunResult& run) {
+    std::vector<RoundRow> rows;
+    for (const ServiceResult& service : run.services) {
+      if (!service.federated) continue;
+      const std::vector<FederatedRound>& rounds = service.federated->rounds;
+      for (const FederatedRound& each : rounds)
+        rows.push_back({run.jobs[service.job.index()].name, &each - rounds.data(), each});
+    }
+    return rows;
+  });
+}
 std::string links_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, link_columns(), [](const RunResult& run) -> auto& { return run.links; });
@@ -186,8 +198,15 @@ std::span<const ResultFile> result_files() {
   static constexpr auto kWithSharing = [](Runs runs) {
     return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.sharing.empty(); });
   };
-  static constexpr auto kWithServices = [](Runs runs) {
-    return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.services.empty(); });
+  static constexpr auto kWithRequests = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) {
+      return std::ranges::any_of(each.result.services, [](const ServiceResult& s) { return !s.requests.empty(); });
+    });
+  };
+  static constexpr auto kWithRounds = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) {
+      return std::ranges::any_of(each.result.services, [](const ServiceResult& s) { return s.federated.has_value(); });
+    });
   };
   static constexpr auto kWithFabric = [](Runs runs) {
     return !runs.empty() && !runs.front().result.fabric.links.empty();
@@ -202,7 +221,8 @@ std::span<const ResultFile> result_files() {
       {"types.csv", types_csv, kWithTypes},
       {"energy.csv", energy_csv, kWithMeter},
       {"sharing.csv", sharing_csv, kWithSharing},
-      {"requests.csv", requests_csv, kWithServices},
+      {"requests.csv", requests_csv, kWithRequests},
+      {"rounds.csv", rounds_csv, kWithRounds},
       {"fabric.csv", fabric_csv, kWithFabric},
       {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},
       {"fabric_utilisation.csv", fabric_utilisation_csv, kWithFabric},

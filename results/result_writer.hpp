@@ -31,6 +31,7 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 [[nodiscard]] std::string types_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string energy_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string sharing_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string rounds_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string requests_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string links_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_csv(std::span<const Replica> replicas);

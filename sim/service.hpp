@@ -1,8 +1,10 @@
 #pragma once
-// Service is a port: what a job does with its GPUs that answers requests, as servers of language models do. An instance
+// Service is a port: what a job does with its GPUs that answers others, as servers of language models answer requests,
+// and servers of federated training clients. An instance
 // belongs to one job, and lives from the first start of the job to the end of the run, so requests that arrive while
 // the job holds no GPUs wait for it.
 
+#include "sim/federated_round.hpp"
 #include "sim/ids.hpp"
 #include "sim/token_gaps.hpp"
 #include "sim/units.hpp"
@@ -71,6 +73,7 @@ struct ServiceReport {
   double running_s = 0;          ///< for which requests ran, summed over requests, in seconds; over `busy`: mean batch
   TokenGaps gaps{};              ///< between the tokens of each answer
   std::optional<RlReport> rl{};  ///< of RL post-training
+  std::optional<FederatedReport> federated{};
   std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
 };
 

@@ -39,8 +39,19 @@ struct Samples {
   }
 };
 
+/// Ages of what was trained, in versions.
+struct Staleness {
+  std::int64_t sum = 0, max = 0, of = 0;
+
+  void add(std::int64_t more, std::int64_t largest, std::int64_t count) {
+    sum += more;
+    max = std::max(max, largest);
+    of += count;
+  }
+};
+
 /// Figures over RL post-training.
-void add_rl(std::span<const ServiceReport* const> services, ServiceFigures& all) {
+void add_rl(std::span<const ServiceReport* const> services, Staleness& staleness, ServiceFigures& all) {
   RlReport sum;
   for (const ServiceReport* const service : services) {
     if (!service->rl) continue;
@@ -51,9 +62,7 @@ void add_rl(std::span<const ServiceReport* const> services, ServiceFigures& all)
     sum.pool_stood += each.pool_stood;
     sum.groups += each.groups;
     sum.groups_ran += each.groups_ran;
-    sum.trained += each.trained;
-    sum.staleness_sum += each.staleness_sum;
-    sum.staleness_max = std::max(sum.staleness_max, each.staleness_max);
+    staleness.add(each.staleness_sum, each.staleness_max, each.trained);
   }
   if (sum.trainings == 0) return;
   RlFigures& figures = all.rl;
@@ -62,8 +71,51 @@ void add_rl(std::span<const ServiceReport* const> services, ServiceFigures& all)
   figures.group_s = sum.groups_ran.to_seconds() / static_cast<double>(sum.groups);
   figures.trainer_wait_s = sum.trainer_waited.to_seconds() / trainings;
   figures.pool_wait_s = sum.pool_stood.to_seconds() / trainings;
-  all.staleness_mean = static_cast<double>(sum.staleness_sum) / static_cast<double>(sum.trained);
-  all.staleness_max = static_cast<double>(sum.staleness_max);
+}
+
+/// Figures over federated training.
+void add_federated(std::span<const ServiceReport* const> services, Staleness& staleness, ServiceFigures& all) {
+  FederatedRound sum;
+  std::int64_t rounds = 0, failed = 0;
+  double length_s = 0;
+  bool is_any = false;
+  for (const ServiceReport* const service : services) {
+    if (!service->federated) continue;
+    is_any = true;
+    const FederatedReport& each = *service->federated;
+    sum += each.totals;
+    staleness.add(each.totals.staleness_sum, each.totals.staleness_max, each.totals.updates);
+    rounds += std::ssize(each.rounds);
+    for (const FederatedRound& round : each.rounds) {
+      failed += round.has_version ? 0 : 1;
+      length_s += (round.end - round.begin).to_seconds();
+    }
+  }
+  if (!is_any) return;
+  FederatedFigures& figures = all.federated;
+  figures.rounds = static_cast<double>(rounds);
+  figures.failed = static_cast<double>(failed);
+  if (rounds > 0) figures.round_s = length_s / figures.rounds;
+  figures.updates = static_cast<double>(sum.updates);
+  figures.lost = static_cast<double>(sum.lost);
+  figures.sent_b = (sum.down + sum.up).to_double();
+  figures.dropped_b = sum.dropped.to_double();
+}
+
+/// Figures over requests.
+void add_requests(const Samples& samples, double tokens, Time end, ServiceFigures& figures) {
+  figures.requests = static_cast<double>(samples.requests);
+  figures.answered = static_cast<double>(samples.e2e_s.size());
+  figures.evictions = static_cast<double>(samples.evictions);
+  const double length_s = ((samples.all_ended ? samples.last : end) - samples.first).to_seconds();
+  if (samples.any_targets) figures.targets_met = static_cast<double>(samples.met) / figures.requests;
+  if (length_s > 0) {
+    if (samples.any_targets) figures.goodput_per_s = static_cast<double>(samples.met) / length_s;
+    figures.tokens_per_s = tokens / length_s;
+  }
+  figures.ttft = times_of(samples.ttft_s);
+  figures.tpot = times_of(samples.tpot_s);
+  figures.e2e = times_of(samples.e2e_s);
 }
 
 }  // namespace
@@ -84,23 +136,17 @@ ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time e
     if (service->kv_peak) kv_peak = std::fmax(kv_peak, *service->kv_peak);
   }
   ServiceFigures figures;
-  if (samples.requests == 0) return figures;
-  figures.requests = static_cast<double>(samples.requests);
-  figures.answered = static_cast<double>(samples.e2e_s.size());
-  figures.evictions = static_cast<double>(samples.evictions);
-  const double length_s = ((samples.all_ended ? samples.last : end) - samples.first).to_seconds();
-  if (samples.any_targets) figures.targets_met = static_cast<double>(samples.met) / figures.requests;
-  if (length_s > 0) {
-    if (samples.any_targets) figures.goodput_per_s = static_cast<double>(samples.met) / length_s;
-    figures.tokens_per_s = static_cast<double>(tokens) / length_s;
-  }
+  if (samples.requests > 0) add_requests(samples, static_cast<double>(tokens), end, figures);
   if (busy_s > 0) figures.mean_batch = running_s / busy_s;
   figures.kv_peak = kv_peak;
-  figures.ttft = times_of(std::move(samples.ttft_s));
-  figures.tpot = times_of(std::move(samples.tpot_s));
-  figures.e2e = times_of(std::move(samples.e2e_s));
   if (gaps.count() > 0) figures.itl = {gaps.quantile(0.5).to_seconds(), gaps.quantile(0.99).to_seconds()};
-  add_rl(services, figures);
+  Staleness staleness;
+  add_rl(services, staleness, figures);
+  add_federated(services, staleness, figures);
+  if (staleness.of > 0) {
+    figures.staleness_mean = static_cast<double>(staleness.sum) / static_cast<double>(staleness.of);
+    figures.staleness_max = static_cast<double>(staleness.max);
+  }
   return figures;
 }
 

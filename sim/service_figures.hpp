@@ -29,6 +29,14 @@ struct RlFigures {
   double pool_wait_s = kNaN;     ///< of a training: no replica was in a step
 };
 
+/// Figures over rounds of federated training; NaN without them.
+struct FederatedFigures {
+  double rounds = kNaN, failed = kNaN;     ///< closed, or versions of the model; those that made no version
+  double round_s = kNaN;                   ///< from the begin of a round, or a version, to the next, a mean
+  double updates = kNaN, lost = kNaN;      ///< of clients, in versions; clients that worked in vain
+  double sent_b = kNaN, dropped_b = kNaN;  ///< bytes, both ways; of them those that were no use
+};
+
 /// Figures over the requests that had arrived by the end of the run. Rates are over the time from the first arrival to
 /// the last token of an answer that has ended, or to the end of the run if one hasn't. NaN without requests.
 struct ServiceFigures {
@@ -44,7 +52,8 @@ struct ServiceFigures {
   double kv_peak = kNaN;        ///< largest share of the cache of a replica that was in use; NaN without a limit
   double evictions = kNaN;
   RlFigures rl;
-  double staleness_mean = kNaN, staleness_max = kNaN;  ///< of groups that RL trained, in versions of the weights
+  FederatedFigures federated;
+  double staleness_mean = kNaN, staleness_max = kNaN;  ///< of groups that RL trained and of updates, in versions
 };
 
 /// The figures over the requests of these services at the end of the run, each request under the targets of its

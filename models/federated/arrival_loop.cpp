@@ -1,7 +1,11 @@
 #include "models/federated/arrival_loop.hpp"
 
+#include "sim/error.hpp"
+
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -42,9 +46,14 @@ void ArrivalLoop::advance(Time now) {
     }
     const auto client = static_cast<ClientNumber>(id);
     if (work_[client].visit.arrives()) {
+      in_vain_ = 0;
       arrived(client, now);
       continue;
     }
+    if (++in_vain_ == kMostInVain)
+      throw InputError{{{.key = "clients",
+                         .reason = fmt::format("{} clients in a row have left before their work was done", in_vain_),
+                         .hint = "longer stays, fewer steps, or a smaller model"}}};
     settle(work_[client].visit, now, false);
     end(client);
     left(client, now);
@@ -57,6 +66,7 @@ void ArrivalLoop::fill(Time now) {
   if (is_over() || working_ >= spec().asked) return;
   asked_.clear();
   roster().ask(spec().asked - working_, now, asked_);
+  std::ranges::sort(asked_);  // FedCompass gives steps to one after the other
   for (const ClientNumber client : asked_) begin(client, now);
 }
 
@@ -86,7 +96,18 @@ void ArrivalLoop::again(ClientNumber client, Time now) {
 
 void ArrivalLoop::arrived(ClientNumber client, Time now) {
   waiting_.push_back(client);
-  serve_all(now);
+  if (spec().rule == ClosingRule::buffer) return serve_all(now);
+  if (!serves_) wait_for_window();  // others may come at its last instant
+}
+
+Time ArrivalLoop::window_end() const {
+  const std::int64_t window = spec().window.ns();
+  const std::int64_t since = (work_[waiting_.front()].visit.arrival() - origin_).ns();
+  return origin_ + Time::nanoseconds((since + window - 1) / window * window);
+}
+
+void ArrivalLoop::wait_for_window() {
+  if (window_ == Time::never()) set_timer(window_ = window_end(), kWindow);
 }
 
 ArrivalLoop::Batch ArrivalLoop::take(Time now) {
@@ -96,11 +117,9 @@ ArrivalLoop::Batch ArrivalLoop::take(Time now) {
     waiting_.pop_front();
     return {{client}, buffer_.size() + 1 >= spec().buffer};
   }
-  const std::int64_t window = spec().window.ns();
-  const std::int64_t since = (work_[waiting_.front()].visit.arrival() - origin_).ns();
-  const Time end = origin_ + Time::nanoseconds((since + window - 1) / window * window);
+  const Time end = window_end();
   if (end > now) {
-    if (window_ == Time::never()) set_timer(window_ = end, kWindow);
+    wait_for_window();
     return {};
   }
   Batch batch;

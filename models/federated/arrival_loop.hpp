@@ -28,13 +28,13 @@ class ArrivalLoop : public FederatedLoop {
     bool makes_version = true;
   };
   struct Work {
-    Visit visit;
+    ClientVisit visit;
     std::int64_t version = 0, steps = 0;  ///< which it got; local steps
     bool is_on = false;
   };
   /// An update that is in no version yet.
   struct Update {
-    Visit visit;
+    ClientVisit visit;
     std::int64_t age = 0;
   };
 
@@ -74,11 +74,18 @@ class ArrivalLoop : public FederatedLoop {
   /// The work of a client is over: the slot is free.
   void end(ClientNumber client);
   void finish(Time now);
+  /// The end of the window in which the first came that waits.
+  [[nodiscard]] Time window_end() const;
+  void wait_for_window();
   /// All that is under way is cut off.
   void stop(Time now);
 
+  /// Clients that leave in a row, after which no other is expected to stay long enough: a run would never end.
+  static constexpr std::int64_t kMostInVain = 1'000'000;
+
   std::vector<Work> work_;  // by client
   std::size_t working_ = 0;
+  std::int64_t in_vain_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::deque<ClientNumber> waiting_;  // for the server
   Batch batch_;                       // that the server has

@@ -5,15 +5,15 @@
 
 namespace contend {
 
-Time Packing::makespan() const {
+Time PackedClients::makespan() const {
   return *std::ranges::max_element(busy);
 }
 
-Packing pack_clients(std::span<const std::int64_t> steps, std::span<const PackingDevice> devices) {
+PackedClients pack_clients(std::span<const std::int64_t> steps, std::span<const PackingDevice> devices) {
   std::vector<std::size_t> order(steps.size());
   std::iota(order.begin(), order.end(), std::size_t{});
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t client) { return steps[client]; });
-  Packing packing{.device_of = std::vector<std::size_t>(steps.size()), .busy = std::vector<Time>(devices.size())};
+  PackedClients packing{.device_of = std::vector<std::size_t>(steps.size()), .busy = std::vector<Time>(devices.size())};
   Time makespan;
   for (const std::size_t client : order) {
     std::size_t best = 0;

@@ -16,7 +16,7 @@ struct PackingDevice {
   [[nodiscard]] Time time_of(std::int64_t steps) const { return start + step * steps; }
 };
 
-struct Packing {
+struct PackedClients {
   std::vector<std::size_t> device_of;  ///< by client, in the order given
   std::vector<Time> busy;              ///< by device
   [[nodiscard]] Time makespan() const;
@@ -26,6 +26,6 @@ struct Packing {
 /// each to the device with which the makespan of all is least; of equal ones the first. So small clients pile onto the
 /// first devices while the makespan stands, which is not "longest processing time first". Source: the scheduler of
 /// FedML's Parrot (Tang et al., arXiv 2303.01778). At least one device.
-[[nodiscard]] Packing pack_clients(std::span<const std::int64_t> steps, std::span<const PackingDevice> devices);
+[[nodiscard]] PackedClients pack_clients(std::span<const std::int64_t> steps, std::span<const PackingDevice> devices);
 
 }  // namespace contend

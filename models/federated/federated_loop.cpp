@@ -30,8 +30,8 @@ FederatedSpec checked(FederatedSpec spec) {
   return spec;
 }
 
-std::vector<Visit> usual_visits(const FederatedSpec& spec) {
-  std::vector<Visit> all;
+std::vector<ClientVisit> usual_visits(const FederatedSpec& spec) {
+  std::vector<ClientVisit> all;
   if (!spec.devices.empty()) return all;
   for (const Client& client : spec.clients)
     all.push_back({.begin = {},
@@ -40,21 +40,17 @@ std::vector<Visit> usual_visits(const FederatedSpec& spec) {
                    .up = transfer(spec.up, client.up),
                    .down_bytes = spec.down,
                    .up_bytes = spec.up});
+  const Time fastest = std::ranges::min_element(all, {}, &ClientVisit::arrival)->arrival();
+  if (spec.rule == ClosingRule::round && spec.deadline && !spec.by_link && fastest > *spec.deadline)
+    throw InputError{{{.key = "deadline",
+                       .reason = fmt::format("no client is back by then: the fastest takes {:.6g} s, and rounds close "
+                                             "after {:.6g} s",
+                                             fastest.to_seconds(), spec.deadline->to_seconds()),
+                       .hint = "a later deadline, fewer steps, or a smaller model"}}};
   return all;
 }
 
 }  // namespace
-
-void FederatedRound::operator+=(const FederatedRound& other) {
-  asked += other.asked;
-  updates += other.updates;
-  lost += other.lost;
-  staleness_sum += other.staleness_sum;
-  staleness_max = std::max(staleness_max, other.staleness_max);
-  down += other.down;
-  up += other.up;
-  dropped += other.dropped;
-}
 
 FederatedLoop::FederatedLoop(FederatedSpec spec)
     : spec_{checked(std::move(spec))},
@@ -72,15 +68,15 @@ Time FederatedLoop::busy(std::size_t /*device*/, Time now) const {
   return served_ - std::max(Time{}, free_ - now);
 }
 
-Visit FederatedLoop::visit(ClientNumber client, std::int64_t steps, Time now) const {
-  Visit visit = usual_[client];
+ClientVisit FederatedLoop::visit(ClientNumber client, std::int64_t steps, Time now) const {
+  ClientVisit visit = usual_[client];
   visit.begin = now;
   if (steps != spec_.clients[client].steps) visit.compute = spec_.clients[client].step * steps;
   visit.leaves = roster_.leaves(client);
   return visit;
 }
 
-void FederatedLoop::settle(const Visit& visit, Time end, bool is_update, std::int64_t clients) {
+void FederatedLoop::settle(const ClientVisit& visit, Time end, bool is_update, std::int64_t clients) {
   const Time since = end - visit.begin;
   const Bytes down = sent_after(visit.down_bytes, since, visit.down);
   const Bytes up = sent_after(visit.up_bytes, since - visit.down - visit.compute, visit.up);
@@ -121,29 +117,31 @@ void FederatedLoop::stop_server(Time now) {
 
 namespace {
 
-void need(bool holds, const char* what) {
-  if (!holds) throw InputError(what);
+/// Throws InputError about a member of an entry of `federated`.
+void need(bool holds, const char* member, std::string what) {
+  if (!holds) throw InputError{{{.key = member, .reason = std::move(what)}}};
 }
 
 void check_rule(const FederatedSpec& spec) {
   switch (spec.rule) {
     case ClosingRule::round:
-      need(!spec.deadline || *spec.deadline > Time{}, "the deadline of a round isn't above 0");
-      need(!spec.by_link || (*spec.by_link > 0 && *spec.by_link <= 1), "a ratio by link isn't between 0 and 1");
-      need(!spec.stalest, "updates of rounds are never stale");
-      return;
+      need(std::max(spec.first, spec.least) <= spec.asked, "first",
+           fmt::format("a round never has {} updates: {} clients are asked", std::max(spec.first, spec.least),
+                       spec.asked));
+      need(!spec.deadline || *spec.deadline > Time{}, "deadline", "a round has no time");
+      need(!spec.by_link || (*spec.by_link > 0 && *spec.by_link <= 1), "by_link", "a ratio isn't between 0 and 1");
+      return need(!spec.stalest, "stalest", "updates of rounds are never stale");
     case ClosingRule::buffer:
-      if (spec.buffer < 1 || spec.buffer > spec.asked)
-        throw InputError(
-            fmt::format("a buffer of {} updates never fills: {} clients work at once", spec.buffer, spec.asked));
-      return;
+      return need(spec.buffer >= 1 && spec.buffer <= spec.asked, "buffer",
+                  fmt::format("{} updates never come together: {} clients work at once", spec.buffer, spec.asked));
     case ClosingRule::window:
-      return need(spec.window > Time{}, "a window isn't above 0");
+      return need(spec.window > Time{}, "window", "a window has no time");
     case ClosingRule::compass:
-      need(spec.compass.least >= 1 && spec.compass.least <= spec.compass.most,
-           "FedCompass' least steps aren't between 1 and the most");
-      need(spec.compass.latest >= 1, "FedCompass' latest is below 1, before groups are expected");
-      return need(spec.compass.momentum >= 0 && spec.compass.momentum <= 1, "a weight isn't between 0 and 1");
+      need(spec.compass.least >= 1 && spec.compass.least <= spec.compass.most, "compass",
+           "the least steps aren't between 1 and the most");
+      need(spec.compass.latest >= 1, "compass", "latest is below 1, before a group is expected");
+      return need(spec.compass.momentum >= 0 && spec.compass.momentum <= 1, "compass",
+                  "a weight isn't between 0 and 1");
   }
 }
 
@@ -151,30 +149,29 @@ void check_clients(const FederatedSpec& spec) {
   const bool is_packed = !spec.devices.empty();
   for (const Client& client : spec.clients) {
     const auto number = &client - spec.clients.data();
-    if (client.steps < 1) throw InputError(fmt::format("client {} has no local steps", number));
+    need(client.steps >= 1, "clients", fmt::format("client {} has no local steps", number));
     if (is_packed) continue;
-    if (client.step <= Time{}) throw InputError(fmt::format("client {} has no speed: its step takes no time", number));
-    if ((spec.down > Bytes{} && client.down.bytes_per_second() <= 0) ||
-        (spec.up > Bytes{} && client.up.bytes_per_second() <= 0))
-      throw InputError(fmt::format("the link of client {} has no rate", number));
+    need(client.step > Time{}, "clients", fmt::format("client {} has no speed: its step takes no time", number));
+    need((spec.down == Bytes{} || client.down.bytes_per_second() > 0) &&
+             (spec.up == Bytes{} || client.up.bytes_per_second() > 0),
+         "clients", fmt::format("the link of client {} has no rate", number));
   }
   if (!is_packed) return;
-  need(spec.rule == ClosingRule::round && spec.first == 0 && !spec.by_link,
-       "devices send one sum for the clients that they run, so they pack rounds that wait for all");
-  need(spec.device_rate.bytes_per_second() > 0 || (spec.down == Bytes{} && spec.up == Bytes{}),
+  need(spec.rule == ClosingRule::round && spec.first == 0 && !spec.by_link, "packing",
+       "a device sends one sum for all clients that it runs, in rounds that wait for all");
+  need(spec.device_rate.bytes_per_second() > 0 || (spec.down == Bytes{} && spec.up == Bytes{}), "packing",
        "the link of the devices has no rate");
 }
 
 }  // namespace
 
 void FederatedSpec::check() const {
-  need(!clients.empty(), "there are no clients");
-  need(rounds >= 1, "there are no rounds");
-  if (asked < 1 || asked > clients.size())
-    throw InputError(fmt::format("{} clients can't be asked: there are {}", asked, clients.size()));
-  if (rule == ClosingRule::round && std::max(first, least) > asked)
-    throw InputError(fmt::format("a round never has {} updates: {} clients are asked", std::max(first, least), asked));
-  need(down >= Bytes{} && up >= Bytes{} && aggregate >= Time{} && stale >= Time{}, "a payload or a time is below 0");
+  need(!clients.empty(), "clients", "there are no clients");
+  need(rounds >= 1, "rounds", "there are no rounds");
+  need(asked >= 1 && asked <= clients.size(), "asked",
+       fmt::format("{} clients can't be asked: there are {}", asked, clients.size()));
+  need(down >= Bytes{} && up >= Bytes{}, "model", "a payload is below 0");
+  need(aggregate >= Time{} && stale >= Time{}, "aggregate", "a time is below 0");
   check_rule(*this);
   check_clients(*this);
 }

@@ -4,6 +4,7 @@
 
 #include "models/federated/federated_spec.hpp"
 #include "models/federated/population.hpp"
+#include "sim/federated_round.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 namespace contend {
 
 /// What a client, or a device, does from the moment at which it is asked.
-struct Visit {
+struct ClientVisit {
   Time begin, down, compute, up;  ///< when it is asked; how long the parts take
   Bytes down_bytes{}, up_bytes{};
   Time leaves = Time::never();  ///< when it goes
@@ -54,10 +55,10 @@ class FederatedLoop {
   explicit FederatedLoop(FederatedSpec spec);
 
   /// A client is asked for so many steps.
-  [[nodiscard]] Visit visit(ClientNumber client, std::int64_t steps, Time now) const;
+  [[nodiscard]] ClientVisit visit(ClientNumber client, std::int64_t steps, Time now) const;
   /// Counts what was sent in a visit that ends, or is cut off, at `end`. Its update goes into a version, or is
   /// dropped; it is of so many clients.
-  void settle(const Visit& visit, Time end, bool is_update, std::int64_t clients = 1);
+  void settle(const ClientVisit& visit, Time end, bool is_update, std::int64_t clients = 1);
   /// An update of this age goes into the next version.
   void count_age(std::int64_t versions);
   /// A round closes, or a version is made.
@@ -74,7 +75,7 @@ class FederatedLoop {
  private:
   FederatedSpec spec_;
   Roster roster_;
-  std::vector<Visit> usual_;  // of each client, from instant 0, but for when it leaves
+  std::vector<ClientVisit> usual_;  // of each client, from instant 0, but for when it leaves
   std::vector<FederatedRound> rounds_;
   FederatedRound open_;
   std::int64_t versions_ = 0;

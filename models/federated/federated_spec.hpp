@@ -49,8 +49,8 @@ struct FederatedSpec {
   Time aggregate{};                 ///< for which the server makes a version
   Time stale{};                     ///< and for each update before that is older than the last version
 
-  /// If there are any, clients run on these devices instead (Packing): their own steps, links and presence don't count,
-  /// and each device receives the model and sends one sum. Rounds only, with neither `first` nor `by_link`.
+  /// If there are any, clients run on these devices instead (PackedClients): their own steps, links and presence don't
+  /// count, and each device receives the model and sends one sum. Rounds only, with neither `first` nor `by_link`.
   std::vector<PackingDevice> devices{};
   ByteRate device_rate{};  ///< of each device, both ways; > 0 if it sends or receives anything
 
@@ -59,19 +59,6 @@ struct FederatedSpec {
 
   /// Throws InputError with the reason if it can't work, such as a round that never closes.
   void check() const;
-};
-
-/// A round that was closed, or the time from a version to the next, and what ended in it.
-struct FederatedRound {
-  Time begin, end;                                    ///< the clients are asked; the version is there
-  std::int64_t asked = 0, updates = 0, lost = 0;      ///< clients; updates in the version; clients whose work was lost
-  std::int64_t staleness_sum = 0, staleness_max = 0;  ///< of `updates`, in versions
-  Bytes down{}, up{};                                 ///< sent, by the server and by clients
-  Bytes dropped{};                                    ///< of both: cut off, or an update that came too late
-  bool has_version = false;                           ///< false: too few updates
-
-  void operator+=(const FederatedRound& other);  ///< sums and maxima; begin and end stay
-  bool operator==(const FederatedRound&) const = default;
 };
 
 }  // namespace contend

@@ -39,7 +39,7 @@ void RoundLoop::pack(Time now) {
   std::ranges::sort(asked_);
   std::vector<std::int64_t> steps;
   for (const ClientNumber client : asked_) steps.push_back(spec().clients[client].steps);
-  const Packing packing = pack_clients(steps, spec().devices);
+  const PackedClients packing = pack_clients(steps, spec().devices);
   const auto transfer = [&](Bytes bytes) {
     return bytes == Bytes{} ? Time{}
                             : Time::ceil_nanoseconds(bytes.to_double() * 1e9 / spec().device_rate.bytes_per_second());

@@ -25,7 +25,7 @@ class RoundLoop final : public FederatedLoop {
  private:
   /// A client, or a device and the number of clients that it runs.
   struct Part {
-    Visit visit;
+    ClientVisit visit;
     std::uint32_t number = 0;
     std::int64_t clients = 1;
   };

@@ -117,4 +117,14 @@ Codec<std::optional<T>> maybe(Codec<T> codec) {
   return optional_codec(std::move(codec), "");
 }
 
+/// As map_of(); there may be no map.
+template <class T>
+[[nodiscard]] Codec<std::optional<T>> maybe_map(std::span<const MapMember<T>> rows, std::string_view example) {
+  Codec<std::optional<T>> codec = maybe(map_of(rows, example));
+  codec.part = [rows](const std::optional<T>& value, std::string_view name) {
+    return value ? member_part(rows, *value, name) : std::optional<PlainValue>{};
+  };
+  return codec;
+}
+
 }  // namespace contend::key_rows

@@ -2,6 +2,7 @@
 
 #include "network/catalogue.hpp"
 #include "scenarios/keys/expectation_codec.hpp"
+#include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -51,7 +52,7 @@ ScenarioKey for_its_study(ScenarioKey key) {
   if (key.path == "cluster.gpus_per_server") return key;  // studies have servers, too, as many as their workers fill
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); }) ||
-      key.path == "serving" || key.path == "rl") {
+      key.path == "serving" || key.path == "rl" || key.path == "federated") {
     add(studies_jobs, "a study of jobs (no overlap.training)");
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.training") {
     add(studies_iteration, "overlap.training");
@@ -163,7 +164,7 @@ std::vector<ScenarioKey> workload_keys() {
 
 std::vector<ScenarioKey> training_keys() {
   return {row<&Scenario::training>("training", training_codec()), row<&Scenario::serving>("serving", serving_codec()),
-          row<&Scenario::rl>("rl", rl_codec())};
+          row<&Scenario::rl>("rl", rl_codec()), row<&Scenario::federated>("federated", federated_codec())};
 }
 
 std::vector<ScenarioKey> engine_keys() {

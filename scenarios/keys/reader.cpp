@@ -1,5 +1,6 @@
 #include "scenarios/keys/reader.hpp"
 
+#include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/key_places.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/keys.hpp"
@@ -126,6 +127,7 @@ class LayerReader {
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(serving_complaints(scenario_));
     place(rl_complaints(scenario_));
+    place(federated_complaints(scenario_));
     place(training_complaints(scenario_, scenario_.workload));
     place(study_complaints(scenario_));
     if (network.traits().has_topology && network.contention_penalty.value_or(0) < 0)

@@ -1,6 +1,7 @@
 // keys_markdown(): the reference page of the scenario format.
 #include "models/training_profile.hpp"
 #include "models/workloads/fitted.hpp"
+#include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -125,6 +126,10 @@ std::string keys_markdown() {
       "\n## RL post-training\n\nMembers of an entry of `rl`, and of its maps ([RL "
       "post-training](../models/rl.md)).\n\n";
   out += table_of_members(rl_members());
+  out +=
+      "\n## Federated training\n\nMembers of an entry of `federated`, and of its maps ([federated "
+      "training](../models/federated.md)).\n\n";
+  out += table_of_members(federated_members());
   out += "\n## Training profiles\n\n" + table_of_profiles();
   out += "\n## Traces for workload.like\n\n[How they are fitted](../models/workloads.md).\n\n";
   out += table_of_fitted_workloads();

@@ -23,6 +23,7 @@ using key_rows::kDay;
 using key_rows::kHour;
 using key_rows::map_of;
 using key_rows::maybe;
+using key_rows::maybe_map;
 
 constexpr std::int64_t kMostTokens = 100'000'000, kMostBlocks = 1'000'000'000;
 constexpr int kMostReplicas = 1'000'000;
@@ -60,16 +61,6 @@ std::span<const MapMember<StepLaw>> step_rows() {
                             step_term<&StepLaw::weights>("weights"), step_term<&StepLaw::token>("token"),
                             step_term<&StepLaw::cache>("cache"), step_term<&StepLaw::pair>("pair")});
   return all;
-}
-
-/// As map_of(); there may be no map.
-template <class T>
-Codec<std::optional<T>> maybe_map(std::span<const MapMember<T>> rows, std::string_view example) {
-  Codec<std::optional<T>> codec = maybe(map_of(rows, example));
-  codec.part = [rows](const std::optional<T>& value, std::string_view name) {
-    return value ? member_part(rows, *value, name) : std::optional<PlainValue>{};
-  };
-  return codec;
 }
 
 std::span<const MapMember<LengthSetup>> length_rows() {

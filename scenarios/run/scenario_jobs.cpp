@@ -498,7 +498,7 @@ std::string untrained_entries_note(const TrainingSystem& system, const WorkloadS
 }
 
 std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
-  if (system.serving.empty() && system.rl.empty()) return {};
+  if (system.serving.empty() && system.rl.empty() && system.federated.empty()) return {};
   const auto named = named_models(system.cluster, workload, system.training, lists);
   std::vector<std::string> idle;
   for (const ServingEntry& each : system.serving)
@@ -506,6 +506,8 @@ std::string unserved_entries_note(const TrainingSystem& system, const WorkloadSe
       idle.push_back("serving." + each.name);
   for (const RlEntry& each : system.rl)
     if (!named.contains(each.name)) idle.push_back("rl." + each.name);
+  for (const FederatedEntry& each : system.federated)
+    if (!named.contains(each.name)) idle.push_back("federated." + each.name);
   if (idle.empty()) return {};
   return fmt::format("{}: no job names {} as its model", join(idle), idle.size() == 1 ? "it" : "them");
 }

@@ -1,5 +1,6 @@
 #include "scenarios/run/serving_jobs.hpp"
 
+#include "scenarios/run/federated_jobs.hpp"
 #include "scenarios/run/fleet_service.hpp"
 #include "scenarios/run/rl_jobs.hpp"
 #include "scenarios/run/service_requests.hpp"
@@ -126,6 +127,19 @@ struct Fault {
   std::string message, hint;
 };
 
+/// What no job may have that serves others.
+std::optional<Fault> fault_of_service(const JobRequest& job) {
+  if (job.gpu_share > 0 && job.gpu_share < kWholeGpu)
+    return Fault{
+        "gpu_share", "a part of a GPU for a replica, whose steps hold on whole ones", {}, "leave the field empty"};
+  if (job.outcome != JobOutcome::completed)
+    return Fault{
+        "outcome", "an outcome of a job that ends when its requests are answered", {}, "leave the field empty"};
+  if (job.elastic())
+    return Fault{"min_gpus", "other numbers of GPUs of a job that answers requests", {}, "leave the fields empty"};
+  return std::nullopt;
+}
+
 /// `gpus` are those whose replicas answer.
 std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& entry, const JobRequest& job,
                               int gpus) {
@@ -142,14 +156,7 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
         fmt::format("{} are for prefill (serving.{}.apart), and no other to decode",
                     replicas == 1 ? "the only replica is" : fmt::format("all {} replicas", replicas), entry.name),
         "more GPUs, or fewer replicas for prefill"};
-  if (job.gpu_share > 0 && job.gpu_share < kWholeGpu)
-    return Fault{
-        "gpu_share", "a part of a GPU for a replica, whose steps hold on whole ones", {}, "leave the field empty"};
-  if (job.outcome != JobOutcome::completed)
-    return Fault{
-        "outcome", "an outcome of a job that ends when its requests are answered", {}, "leave the field empty"};
-  if (job.elastic())
-    return Fault{"min_gpus", "other numbers of GPUs of a job that answers requests", {}, "leave the fields empty"};
+  if (auto fault = fault_of_service(job)) return fault;
   const bool names_type =
       std::ranges::find(system.cluster.types, job.gpu_type, &NamedServerType::name) != system.cluster.types.end();
   if (system.cluster.types.size() > 1 && !names_type)
@@ -171,13 +178,24 @@ void post_train(const TrainingSystem& system, const RlEntry& entry, const Servin
       [plan](Time submitted) { return std::make_unique<RlService>(plan, submitted); });
 }
 
+/// Makes a job the server of federated training.
+void serve_clients(const FederatedEntry& entry, std::uint64_t seed, JobRequest& job) {
+  const auto plan = std::make_shared<const FederatedPlan>(federated_plan(entry, job.gpus, seed, job.name, job.submit));
+  job.serves = true;
+  job.iterations = 1;
+  job.duration = std::max(Time::nanoseconds(1), plan->alone);
+  job.service = std::make_shared<const ServiceMaker>(
+      [plan](Time /*submitted*/) { return std::make_unique<FederatedService>(plan); });
+}
+
 }  // namespace
 
 std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const ServingRun& run,
                                              std::shared_ptr<const JobList> list) {
   const auto names_entry = [&](const JobRequest& job) {
-    const bool is_named =
-        entry_named(system.serving, job.model) != nullptr || entry_named(system.rl, job.model) != nullptr;
+    const bool is_named = entry_named(system.serving, job.model) != nullptr ||
+                          entry_named(system.rl, job.model) != nullptr ||
+                          entry_named(system.federated, job.model) != nullptr;
     return job.serves || (job.service == nullptr && !job.duration && is_named);
   };
   if (std::ranges::none_of(list->jobs, names_entry)) return list;
@@ -190,6 +208,13 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
     report.count_row();
     if (!names_entry(job)) continue;
     const int line = jobs.lines.empty() ? 0 : jobs.lines[j];
+    if (const FederatedEntry* const federated = entry_named(system.federated, job.model)) {
+      if (const auto fault = fault_of_service(job))
+        report.bad(line, fault->column, fault->reason, fault->message, fault->hint);
+      else
+        serve_clients(*federated, run.seed, job);
+      continue;
+    }
     const RlEntry* const rl = entry_named(system.rl, job.model);
     const ServingEntry* const named = entry_named(system.serving, rl != nullptr ? rl->rollout : job.model);
     if (named == nullptr) continue;  // no model at all: the check of models names it

@@ -1,5 +1,5 @@
 #pragma once
-// The jobs of a list whose model is an entry of `serving` or of `rl`.
+// The jobs of a list whose model is an entry of `serving`, `rl` or `federated`.
 
 #include "scenarios/spec/training_system.hpp"
 #include "traces/job_list.hpp"
@@ -17,8 +17,8 @@ struct ServingRun {
   std::string source;  ///< of the jobs, for messages: the job list
 };
 
-/// The jobs with their services. Their durations: for how long requests come, or what RL takes undisturbed. Throws
-/// InputError with the rows that can't be, and with the requests that no replica can hold.
+/// The jobs with their services. Their durations: for how long requests come, or what RL or federated training takes
+/// undisturbed. Throws InputError with the rows that can't be, and with the requests that no replica can hold.
 [[nodiscard]] std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const ServingRun& run,
                                                            std::shared_ptr<const JobList> list);
 

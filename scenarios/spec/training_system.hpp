@@ -2,6 +2,7 @@
 // The part of a scenario that says what jobs train or serve, and on what.
 
 #include "scenarios/spec/cluster_setup.hpp"
+#include "scenarios/spec/federated_entry.hpp"
 #include "scenarios/spec/iteration_study.hpp"
 #include "scenarios/spec/network_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
@@ -21,9 +22,10 @@ struct TrainingSystem {
   ClusterSetup cluster;
   NetworkSetup network;
   PolicyChoice communication;
-  std::vector<TrainingEntry> training;  ///< by name
-  std::vector<ServingEntry> serving;    ///< by name
-  std::vector<RlEntry> rl;              ///< by name
+  std::vector<TrainingEntry> training;    ///< by name
+  std::vector<ServingEntry> serving;      ///< by name
+  std::vector<RlEntry> rl;                ///< by name
+  std::vector<FederatedEntry> federated;  ///< by name
   IterationStudy overlap;
   /// Rounds (PipelineSchedule::round) that graphs of pipelines have beside the first and last passes, if iterations
   /// have many more: those in the middle are left out, and a run leaps over them or throws UnleaptRounds. 0: all.

@@ -298,13 +298,15 @@ std::vector<Complaint> training_complaints(const TrainingSystem& system, const W
   std::vector<std::string> names = trainable_names(system.training);
   for (const ServingEntry& each : system.serving) names.push_back(each.name);
   for (const RlEntry& each : system.rl) names.push_back(each.name);
+  for (const FederatedEntry& each : system.federated) names.push_back(each.name);
   const bool generates = !workload.jobs && !workload.like;
   for (std::size_t i = 0; i < workload.generate.models.size(); ++i) {
     const std::string& model = workload.generate.models[i];
     if (!generates || std::ranges::find(names, model) != names.end()) continue;
     complaints.push_back(
         {.key = fmt::format("workload.generate.models[{}]", i),
-         .reason = fmt::format("{} is no entry of training, serving or rl, and no training profile", quote(model)),
+         .reason =
+             fmt::format("{} is no entry of training, serving, rl or federated, and no training profile", quote(model)),
          .hint = unknown_model_hint(model, names)});
   }
   const NetworkSetup& network = system.network;

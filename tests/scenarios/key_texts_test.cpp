@@ -1,5 +1,6 @@
 // What keys, and members of entries of training and serving, are for: each has a text, and each text is of one of them.
 
+#include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/recording_codec.hpp"
@@ -29,6 +30,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
   for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
   for (const MemberText& each : serving_members()) known.insert("serving.*." + each.name);
   for (const MemberText& each : rl_members()) known.insert("rl.*." + each.name);
+  for (const MemberText& each : federated_members()) known.insert("federated.*." + each.name);
   const NamedTexts texts{key_texts()};
   std::set<std::string> described;
   for (const auto& each : texts.all()) {

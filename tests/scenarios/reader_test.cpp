@@ -248,7 +248,8 @@ TEST_CASE("names") {
         "a.yaml:2:21: network.fidelity: expected one of analytic, contention, flow, got \"analytics\"; did you mean "
         "\"analytic\"?");
   CHECK(errors_of("workload: {generate: {models: [vgg16, resnet5O]}}\n") ==
-        "a.yaml:2:39: workload.generate.models[1]: resnet5O is no entry of training, serving or rl, and no training "
+        "a.yaml:2:39: workload.generate.models[1]: resnet5O is no entry of training, serving, rl or federated, and no "
+        "training "
         "profile; did you mean \"resnet50\"?");
   CHECK(errors_of("workload: {generate: {models: []}}\n") ==
         "a.yaml:2:31: workload.generate.models: expected a list of names of training entries or training profiles, "

@@ -8,9 +8,13 @@
 namespace contend {
 
 int validate_beyond(std::FILE* out) {
-  fmt::print(out,
-             "beyond: what training draws under power limits, and what rounds of local steps need of a network\n\n");
-  std::vector<CheckedTable> tables{beyond_zeus(), beyond_bandwidth(), beyond_utilisation()};
+  fmt::print(
+      out,
+      "beyond: what training draws under power limits, what rounds of local steps need of a network, and rounds of "
+      "federated training\n\n");
+  std::vector<CheckedTable> tables{
+      beyond_zeus(),       beyond_bandwidth(),  beyond_utilisation(), federated_closing_rules(),
+      federated_compass(), federated_packing(), federated_volumes(),  federated_random_cases()};
   return report_tables(out, "beyond", "docs/validation/beyond.md", std::move(tables), known_reasons("beyond"));
 }
 

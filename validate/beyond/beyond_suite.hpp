@@ -17,5 +17,13 @@ int validate_beyond(std::FILE* out);
 [[nodiscard]] CheckedTable beyond_bandwidth();
 /// The shares of computing behind that table at two bandwidths.
 [[nodiscard]] CheckedTable beyond_utilisation();
+/// Closing rules of federated training by closed forms.
+[[nodiscard]] CheckedTable federated_closing_rules();
+/// When FedCompass makes versions, Parrot's packing by hand, and what methods send in a round.
+[[nodiscard]] CheckedTable federated_compass();
+[[nodiscard]] CheckedTable federated_packing();
+[[nodiscard]] CheckedTable federated_volumes();
+/// Random cases against plain loops.
+[[nodiscard]] CheckedTable federated_random_cases();
 
 }  // namespace contend

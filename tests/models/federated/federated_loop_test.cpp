@@ -311,7 +311,9 @@ TEST_CASE("federated: what can't work is refused with its reason") {
   CHECK(with([](FederatedSpec& s) {
           s.rule = ClosingRule::buffer;
           s.buffer = 3;
-        }) == "a buffer of 3 updates never fills: 2 clients work at once");
+        }) == "3 updates never come together: 2 clients work at once");
+  CHECK(with([](FederatedSpec& s) { s.deadline = fed_s(1.1); }) ==
+        "no client is back by then: the fastest takes 1.2 s, and rounds close after 1.1 s");
   CHECK(with([](FederatedSpec& s) {
           s.presence.stays = {{Time{}, fed_s(1)}};
         }).starts_with("the table says of 1 clients"));

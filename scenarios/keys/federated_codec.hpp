@@ -1,0 +1,20 @@
+#pragma once
+// The value of the key `federated`: a map of names to entries, which jobs name as what they train with clients.
+
+#include "scenarios/scenario.hpp"
+#include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/map_codec.hpp"
+
+#include <vector>
+
+namespace contend {
+
+[[nodiscard]] Codec<std::vector<FederatedEntry>> federated_codec();
+
+/// What is missing in the entries, or can't be together.
+[[nodiscard]] std::vector<Complaint> federated_complaints(const TrainingSystem& system);
+
+/// The members of an entry, and of its maps, for the reference.
+[[nodiscard]] std::vector<MemberText> federated_members();
+
+}  // namespace contend
