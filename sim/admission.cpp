@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include <fmt/core.h>
@@ -339,6 +340,20 @@ void Admission::shrink(JobId job, std::span<const GpuId> gpus) {
   pass_is_due_ = true;
 }
 
+bool Admission::shrinks(JobId job, std::span<const GpuId> lost) {
+  const JobRun& run = state_.run(job);
+  std::vector<GpuId> kept;
+  std::ranges::copy_if(run.gpus, std::back_inserter(kept),
+                       [&](GpuId gpu) { return std::ranges::find(lost, gpu) == lost.end(); });
+  int size = 0;
+  for (const int each : state_.sizes_of(job))
+    if (each <= std::ssize(kept) && state_.pace_on(*run.spec, each, run.type).together > 0) size = each;
+  if (size == 0) return false;
+  kept.resize(static_cast<std::size_t>(size));
+  shrink(job, kept);
+  return true;
+}
+
 void Admission::watch_failures(JobId interrupted) const {
   constexpr std::size_t kMany = 100'000, kManyForEachJob = 20;
   if (struck_in_vain_ < kMany || struck_in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1))
@@ -381,6 +396,7 @@ Time Admission::at_quantum(Time time) const {
 
 void Admission::scheduling_pass() {
   const bool idles = state_.policies.scheduling->idle_passes();
+  if (pass_is_due_ && !asking_.empty()) give_to_services();
   if (pass_is_due_ && (state_.waiting > 0 || idles) && at_quantum(state_.clock) != state_.clock) {
     pass_is_due_ = false;
     schedule_pass(std::min(pass_at_, at_quantum(state_.clock)));

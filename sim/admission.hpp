@@ -53,6 +53,11 @@ class Admission : private SchedulingActions {
   void interrupt(JobId job, std::optional<Time> detection);
   /// Has a running job go on with these of its GPUs, a number that it can have, because it loses the others.
   void shrink(JobId job, std::span<const GpuId> gpus);
+  /// Has an elastic job that loses these GPUs go on with as many of its others as it can use, the first ones by rank.
+  /// False if it can't.
+  bool shrinks(JobId job, std::span<const GpuId> lost);
+  /// The service of a job asks for GPUs, or needs some no longer, which are free from now on.
+  void on_service(JobId job);
   /// True if a running job could be placed now if it didn't hold its GPUs, and these were out of service.
   [[nodiscard]] bool has_place_without(JobId job, std::span<const GpuId> gpus);
   /// Frees a GPU that an interrupted job has kept, if there is such a job.
@@ -125,6 +130,12 @@ class Admission : private SchedulingActions {
   /// True if the placement policy has a place for the job with so many GPUs on any type of servers in the empty
   /// cluster. Notes the types on which it has none (EngineState::placeless).
   bool look_for_place(JobId job, int gpus);
+  /// Gives services what they ask for, as far as it goes: free GPUs, then GPUs of jobs of lower priority, which shrink
+  /// or are preempted.
+  void give_to_services();
+  void give_to_service(JobId job);
+  /// Puts the GPUs of one more replica of a service into `chosen_`; false if there is no place.
+  bool find_replica_place(JobId job, int gpus);
   void schedule_next_arrival();
   void find_followers();
   /// Has an event of this job happen at that time, which is later than now, or now; it puts the job into the queue.
@@ -193,6 +204,7 @@ class Admission : private SchedulingActions {
   Time placement_at_ = Time::never();  // when the placement policy wants a pass
   std::vector<GpuId> chosen_;
   Eviction eviction_{state_};
+  std::map<JobId, std::size_t> asking_;  // whose services ask for GPUs, and for how many replicas
   std::vector<JobId> victims_;
   std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
   std::set<std::string, std::less<>> remarked_;

@@ -1,6 +1,7 @@
 // What a scheduling policy decides in a pass, carried out (SchedulingActions).
 
 #include "sim/admission.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "sim/job_body.hpp"
 
@@ -203,9 +204,18 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
   return false;
 }
 
-void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
+void Admission::place_anew(std::span<const Claim> claims, std::int64_t capacity) {
   asks_for_starts_ = true;
   const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  std::vector<Claim> order;
+  for (const Claim& claim : claims) {
+    const bool is_known = in_pass_ && claim.job.index() < state_.jobs.size();
+    // A service that has as many GPUs as its load needs stays where it is.
+    const bool stays = is_known && runs(claim.job) && state_.run(claim.job).serving &&
+                       state_.run(claim.job).width != state_.run(claim.job).spec->gpus;
+    if (stays) capacity -= claim.width;
+    if (!stays) order.push_back(claim);
+  }
   for (const auto& [job, width] : order) {
     const bool is_known = in_pass_ && job.index() < state_.jobs.size();
     if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed again");

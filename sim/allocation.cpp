@@ -207,7 +207,9 @@ bool Allocation::stop(JobId job) {
 bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   ++run.totals.resizes;
+  const bool goes_on = run.body->move(job);
   const bool has_saved = vacate(job);
+  if (goes_on) run.resumes = false;
   run.since = state_.clock;
   run.waits = true;
   ++state_.waiting;

@@ -81,9 +81,9 @@ bool Eviction::may_suffice(JobId job) const {
 }
 
 /// Adds the servers whose room is enough for as much of the gang as a server can hold, or those whose room is not.
-void Eviction::price(const JobSpec& job, bool with_enough_room) {
+void Eviction::price(int gpus, bool with_enough_room) {
   if (shares_by_server_.empty()) sort_shares();
-  const int needed = std::min(job.gpus, gpus_per_server(state_.spec, type_));
+  const int needed = std::min(gpus, gpus_per_server(state_.spec, type_));
   sorted_units_ = units_.size();
   for (std::size_t from = 0; from < shares_by_server_.size();) {
     const ServerId server = shares_by_server_[from].server;
@@ -177,8 +177,8 @@ void Eviction::use_units(std::size_t count) {
 
 bool Eviction::finds_place(JobId job, std::vector<GpuId>& chosen) {
   chosen.clear();
-  const JobSpec& spec = *state_.run(job).spec;
-  if (spec.gpus > state_.capacity.quota_left(spec.vc)) return false;
+  const JobRun& run = state_.run(job);
+  if (run.width > state_.capacity.quota_left(run.spec->vc)) return false;
   state_.policies.ask_placement(
       [&](PlacementPolicy& policy) { policy.place(state_, state_.view_on(job, type_), chosen); });
   return !chosen.empty();
@@ -218,8 +218,7 @@ void Eviction::keep_who_need_not_leave(JobId job, std::vector<GpuId>& chosen) {
 /// Empties servers, from the cheapest on and the fewest, until the job has a place.
 bool Eviction::empty_servers(JobId job, std::vector<GpuId>& chosen) {
   std::size_t too_few = units_used_, enough = 0;
-  const JobSpec& spec = *state_.run(job).spec;
-  std::size_t step = 1 + static_cast<std::size_t>((spec.gpus - 1) / gpus_per_server(state_.spec, type_));
+  std::size_t step = 1 + static_cast<std::size_t>((state_.run(job).width - 1) / gpus_per_server(state_.spec, type_));
   for (;; step *= 2) {
     if (too_few == units_.size()) return false;
     enough = std::min(too_few + step, units_.size());
@@ -251,10 +250,10 @@ bool Eviction::choose(JobId job, std::int32_t type, std::span<const JobId> candi
   survey(candidates, spec);
   bool found = false;
   if (!candidates_.empty() && may_suffice(job)) {
-    price(spec, true);
+    price(state_.run(job).width, true);
     found = empty_servers(job, chosen);
     if (!found) {
-      price(spec, false);
+      price(state_.run(job).width, false);
       found = empty_servers(job, chosen) || empty_all(job, chosen);
     }
     for (Candidate& each : candidates_) each.away_for = std::min(each.away_for, 1);

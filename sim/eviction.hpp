@@ -55,7 +55,7 @@ class Eviction {
 
   void survey(std::span<const JobId> candidates, const JobSpec& job);
   [[nodiscard]] bool may_suffice(JobId job) const;
-  void price(const JobSpec& job, bool with_enough_room);
+  void price(int gpus, bool with_enough_room);  // of the job
   void sort_shares();
   [[nodiscard]] bool empty_servers(JobId job, std::vector<GpuId>& chosen);
   [[nodiscard]] bool empty_all(JobId job, std::vector<GpuId>& chosen);

@@ -60,6 +60,7 @@ void Interruptions::interrupt(JobId job, std::span<const Struck> by) {
   const bool hangs = own != nullptr && spec_.hangs > 0 && own->stream.uniform() < spec_.hangs;
   const bool is_stalled = std::ranges::find(by, FoundBy::stall, &Struck::by) != by.end();
   const Detection detection = first_detection(state_.run(job), by, hangs);
+  if (own == nullptr && !is_stalled && goes_on_with_rest(job, by.empty() ? Time{} : detection.delay)) return;
   if (!by.empty() && own == nullptr && !is_stalled && goes_on(job, detection.delay)) return;
   if (state_.options.decisions != nullptr)
     state_.options.decisions->interrupted(state_.clock, job, cause(job, own != nullptr, is_stalled, detection));
@@ -142,6 +143,19 @@ bool Interruptions::goes_on(JobId job, Time detection) {
   tell_adapted(job,
                [&] { return fmt::format("goes on without {}: {}", counted(now.size(), "GPU"), failures_under(job)); });
   state_.run(job).body->go_on(job, detection + rule.failover, true);
+  return true;
+}
+
+/// Has a job go on without its GPUs that have broken now, and without others that are of no use then, if it can.
+bool Interruptions::goes_on_with_rest(JobId job, Time detection) {
+  if (detection == Time::never()) return false;
+  JobRun& run = state_.run(job);
+  const std::vector<GpuId> left = run.body->left_without(job, broken_now_, detection);
+  if (left.empty()) return false;
+  ++run.totals.covered;
+  const std::size_t gone = run.gpus.size() - left.size();
+  tell_adapted(job, [&] { return fmt::format("goes on without {}: {}", counted(gone, "GPU"), failures_under(job)); });
+  admission_.shrink(job, left);
   return true;
 }
 

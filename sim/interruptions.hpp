@@ -58,6 +58,7 @@ class Interruptions {
   void interrupt(JobId job, std::span<const Struck> by);
   [[nodiscard]] Detection first_detection(const JobRun& run, std::span<const Struck> by, bool hangs) const;
   [[nodiscard]] bool goes_on(JobId job, Time detection);
+  [[nodiscard]] bool goes_on_with_rest(JobId job, Time detection);
   void take_from(JobId job, std::optional<Time> detection);
   void take_out_of_service(GpuId gpu);
   void rejoin();

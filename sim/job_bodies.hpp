@@ -11,9 +11,12 @@
 namespace contend {
 
 struct JobBodies {
-  /// Gives each job of the state its body. `ends` ends a job whose service is done.
-  JobBodies(EngineState& state, Executor& executor, Courier& courier, Saver& saver, std::function<void(JobId)> ends)
-      : timed{state, saver}, graph{state, executor, courier, saver}, service{state, std::move(ends)} {
+  /// Gives each job of the state its body. `ends` and `resizes`: see ServiceBody.
+  JobBodies(EngineState& state, Executor& executor, Courier& courier, Saver& saver, std::function<void(JobId)> ends,
+            std::function<void(JobId)> resizes)
+      : timed{state, saver},
+        graph{state, executor, courier, saver},
+        service{state, std::move(ends), std::move(resizes)} {
     for (JobRun& run : state.jobs) run.body = body_of(*run.spec);
   }
 

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -38,6 +40,15 @@ class JobBody {
   /// and for what it stood still for before. A job of iterations begins its iterations in flight again then. It loses
   /// them to a failure if it `is_struck`.
   virtual void go_on(JobId job, Time stands, bool is_struck) = 0;
+  /// The GPUs with which it would go on, if it lost these to a failure that somebody notices after `detection`; none:
+  /// it can't.
+  [[nodiscard]] virtual std::vector<GpuId> left_without(JobId /*job*/, std::span<const GpuId> /*lost*/,
+                                                        Time /*detection*/) {
+    return {};
+  }
+  /// Its GPUs are about to change (Allocation::resize()): go_back(), leave(), settle() and start() follow. True if it
+  /// goes on without a restart.
+  virtual bool move(JobId /*job*/) { return false; }
   /// It is about to give back its GPUs, after its end or after go_back().
   virtual void leave(JobId job) = 0;
   /// It has given them back after it has held them for so long: counts its work. True if it has saved work in this run

@@ -77,21 +77,10 @@ Time LentServers::next_on(ServerId server) const {
 
 bool LentServers::shrinks(JobId job, std::span<const GpuId> lost) {
   if (!spec_.any()) return false;
-  const JobRun& run = state_.run(job);
-  std::vector<GpuId> kept;
-  for (const GpuId gpu : run.gpus) {
-    if (std::ranges::find(lost, gpu) == lost.end())
-      kept.push_back(gpu);
-    else if (state_.server_of(gpu).value() < first_)
+  for (const GpuId gpu : state_.run(job).gpus)
+    if (state_.server_of(gpu).value() < first_ && std::ranges::find(lost, gpu) != lost.end())
       return false;  // maintenance
-  }
-  int size = 0;
-  for (const int each : state_.sizes_of(job))
-    if (each <= std::ssize(kept) && state_.pace_on(*run.spec, each, run.type).together > 0) size = each;
-  if (size == 0) return false;
-  kept.resize(static_cast<std::size_t>(size));
-  admission_.shrink(job, kept);
-  return true;
+  return admission_.shrinks(job, lost);
 }
 
 }  // namespace contend

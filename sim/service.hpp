@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace contend {
@@ -34,7 +35,7 @@ struct RequestResult {
   Time first = Time::never();           ///< its first token; an eviction later doesn't change it
   Time end = Time::never();             ///< its last token
   std::int32_t evictions = 0;           ///< from the memory of a replica, after which its tokens are recomputed
-  std::int32_t replica = -1;  ///< to which it was sent; apart: of prefill, then of decode; -1: it has not arrived
+  std::int32_t replica = -1;  ///< to which it was sent last; apart: of prefill, then of decode; -1: to none yet
   RequestWait waited_for = RequestWait::none;  ///< until it was admitted; if it was kept by several, by the last
 
   [[nodiscard]] bool has_begun() const { return first != Time::never(); }
@@ -77,6 +78,14 @@ struct ServiceReport {
   std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
 };
 
+/// How the GPUs of a service change while it goes on.
+struct ServiceMove {
+  static constexpr std::size_t kNew = SIZE_MAX;
+  std::vector<std::size_t> from;  ///< by rank: its rank before, or kNew
+  Time restart;                   ///< of a preempted job, which replicas on new GPUs take if nothing else is known
+  Time detection;                 ///< until somebody notices that GPUs have failed
+};
+
 class Service {
  public:
   Service() = default;
@@ -96,7 +105,19 @@ class Service {
   [[nodiscard]] virtual Time earliest_end() const = 0;
   /// It loses its GPUs now, and with them all that is in their memory. True if it has given a token since begin().
   virtual bool lose(Time now) = 0;
-  /// For how long the GPU of this rank was in a step from the last begin() until `now`, which isn't after next().
+  /// The replicas that it would start if it had GPUs: how many each needs.
+  [[nodiscard]] virtual std::vector<int> asks() const { return {}; }
+  /// Ranks whose GPUs it needs no longer, never all.
+  [[nodiscard]] virtual std::vector<std::size_t> unused() const { return {}; }
+  /// The ranks with which it would go on without these, which are lost, in rising order; none: it can't.
+  [[nodiscard]] virtual std::vector<std::size_t> left_without(std::span<const std::size_t> /*lost*/) const {
+    return {};
+  }
+  /// It goes on with other GPUs: unused() ones have left, left_without() some, or more have come. busy() counts from
+  /// here, by the new ranks.
+  virtual void move(Time /*now*/, const ServiceMove& /*to*/) {}
+  /// For how long the GPU of this rank was in a step from the last begin() or move() until `now`, which isn't after
+  /// next().
   [[nodiscard]] virtual Time busy(std::size_t rank, Time now) const = 0;
   /// The report by now, at the end of the run: nothing else is called after that.
   [[nodiscard]] virtual ServiceReport report(Time now) = 0;
@@ -105,7 +126,9 @@ class Service {
 /// The service of a job, from its first start on.
 struct ServiceRun {
   std::unique_ptr<Service> its;
-  bool begun = false;  ///< it answers: the job holds its GPUs, and its restart is over
+  bool begun = false;               ///< it answers: the job holds its GPUs, and its restart is over
+  std::vector<GpuId> moves_from{};  ///< while it goes on with other GPUs: the GPUs before, by rank; else none
+  Time detection{};                 ///< of the failure for which it moves
 };
 
 /// Makes the service of a job that was submitted at this time.

@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -13,6 +14,7 @@ void ServiceBody::start(JobId job) {
     run.serving->its = state_.workload.services[static_cast<std::size_t>(run.spec->service)](run.arrival);
   }
   for (const GpuId gpu : run.gpus) state_.gpu[gpu.index()].timed.push_back(job);
+  if (!run.serving->moves_from.empty()) return arrive(run, job);
   const Time begins = state_.clock + run.pause(state_.costs_of(run));
   run.ends = std::max(begins, run.serving->its->earliest_end());
   run.end = state_.calendar.schedule(begins, Phase::completions, {CalendarEvent::Kind::service, CellId{}, job});
@@ -31,10 +33,27 @@ void ServiceBody::act(JobId job) {
   }
   if (service.its->done()) return ends_(job);
   schedule(run, job);
+  const bool asks = !service.its->asks().empty(), has_asked = asking_.contains(job);
+  if (asks) asking_.insert(job);
+  if (!asks) asking_.erase(job);
+  if (asks || has_asked || !service.its->unused().empty()) resizes_(job);
 }
 
-void ServiceBody::schedule(JobRun& run, JobId job) {
-  const Time next = run.serving->its->next();
+void ServiceBody::arrive(JobRun& run, JobId job) {
+  const std::vector<GpuId> before = std::exchange(run.serving->moves_from, {});
+  ServiceMove to{.from = {}, .restart = state_.costs_of(run).restart, .detection = run.serving->detection};
+  for (const GpuId gpu : run.gpus) {
+    const auto at = std::ranges::find(before, gpu);
+    to.from.push_back(at == before.end() ? ServiceMove::kNew : static_cast<std::size_t>(at - before.begin()));
+  }
+  run.serving->detection = {};
+  Service& service = *run.serving->its;
+  service.move(state_.clock, to);
+  schedule(run, job, service.done() || !service.asks().empty() || !service.unused().empty());
+}
+
+void ServiceBody::schedule(JobRun& run, JobId job, bool at_once) {
+  const Time next = at_once ? state_.clock : run.serving->its->next();
   CONTEND_CHECK(next >= state_.clock && next < Time::never(), "a service that isn't done has something to do");
   run.ends = std::max(next, run.serving->its->earliest_end());
   run.end = state_.calendar.schedule(next, Phase::completions, {CalendarEvent::Kind::service, CellId{}, job});
@@ -48,6 +67,7 @@ void ServiceBody::count_restart(const JobRun& run, Time now, JobTotals& totals) 
 bool ServiceBody::go_back(JobId job) {
   JobRun& run = state_.run(job);
   state_.calendar.cancel(run.end);
+  if (!run.serving->moves_from.empty()) return false;
   if (run.serving->begun) return run.serving->its->lose(state_.clock);
   count_restart(run, state_.clock, run.totals);
   return false;
@@ -55,6 +75,25 @@ bool ServiceBody::go_back(JobId job) {
 
 void ServiceBody::go_on(JobId job, Time /*stands*/, bool /*is_struck*/) {
   check_failed(__FILE__, __LINE__, "a service has no redundancy", state_.run(job).spec->name);
+}
+
+std::vector<GpuId> ServiceBody::left_without(JobId job, std::span<const GpuId> lost, Time detection) {
+  const JobRun& run = state_.run(job);
+  if (!run.serving->begun) return {};
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < run.gpus.size(); ++rank)
+    if (std::ranges::find(lost, run.gpus[rank]) != lost.end()) ranks.push_back(rank);
+  if (ranks.empty()) return {};
+  std::vector<GpuId> left;
+  for (const std::size_t rank : run.serving->its->left_without(ranks)) left.push_back(run.gpus[rank]);
+  run.serving->detection = left.empty() ? Time{} : detection;
+  return left;
+}
+
+bool ServiceBody::move(JobId job) {
+  JobRun& run = state_.run(job);
+  if (run.serving->begun) run.serving->moves_from = run.gpus;
+  return run.serving->begun;
 }
 
 void ServiceBody::leave(JobId job) {
@@ -70,7 +109,7 @@ bool ServiceBody::settle(JobId job, Time /*held*/) {
     on.timed.erase(std::remove(on.timed.begin(), on.timed.end(), job), on.timed.end());
     if (run.serving->begun) on.totals.busy += run.serving->its->busy(rank, state_.clock);
   }
-  run.serving->begun = false;
+  run.serving->begun = !run.serving->moves_from.empty();
   run.ends = Time::never();
   run.was_struck = false;
   return false;

@@ -8,14 +8,17 @@
 #include "sim/service.hpp"
 
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace contend {
 
 class ServiceBody final : public JobBody {
  public:
-  /// `ends` ends a job whose service is done.
-  ServiceBody(EngineState& state, std::function<void(JobId)> ends) : state_{state}, ends_{std::move(ends)} {}
+  /// `ends` ends a job whose service is done; `resizes` is called when a service asks for GPUs, or needs some no
+  /// longer.
+  ServiceBody(EngineState& state, std::function<void(JobId)> ends, std::function<void(JobId)> resizes)
+      : state_{state}, ends_{std::move(ends)}, resizes_{std::move(resizes)} {}
 
   [[nodiscard]] bool has_iterations() const override { return false; }
   [[nodiscard]] bool shares_by_law() const override { return false; }
@@ -23,6 +26,8 @@ class ServiceBody final : public JobBody {
   bool go_back(JobId job) override;
   /// Jobs with a service can't go on without GPUs (check_redundancy()).
   void go_on(JobId job, Time stands, bool is_struck) override;
+  [[nodiscard]] std::vector<GpuId> left_without(JobId job, std::span<const GpuId> lost, Time detection) override;
+  bool move(JobId job) override;
   void leave(JobId job) override;
   bool settle(JobId job, Time held) override;
   [[nodiscard]] GpuTime undone(const JobRun& /*run*/) const override { return {}; }
@@ -40,14 +45,17 @@ class ServiceBody final : public JobBody {
   void act(JobId job);
 
  private:
+  /// Goes on with the GPUs that it has now.
+  void arrive(JobRun& run, JobId job);
   /// Puts what the service does next into the calendar.
-  void schedule(JobRun& run, JobId job);
+  void schedule(JobRun& run, JobId job, bool at_once = false);
   /// Counts the time until now in which it has held its GPUs without its service.
   static void count_restart(const JobRun& run, Time now, JobTotals& totals);
   [[nodiscard]] GpuTime present_steps(const JobRun& run) const;
 
   EngineState& state_;
-  std::function<void(JobId)> ends_;
+  std::function<void(JobId)> ends_, resizes_;
+  std::set<JobId> asking_;  // whose services ask for GPUs
 };
 
 }  // namespace contend

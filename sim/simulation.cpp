@@ -236,7 +236,12 @@ class Simulation::Engine {
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); },
                      [this](JobId job) { saver_.begin(job); }};
   Saver saver_{state_, executor_};
-  JobBodies bodies_{state_, executor_, courier_, saver_, [this](JobId job) { admission_.on_answered(job); }};
+  JobBodies bodies_{state_,
+                    executor_,
+                    courier_,
+                    saver_,
+                    [this](JobId job) { admission_.on_answered(job); },
+                    [this](JobId job) { admission_.on_service(job); }};
   Admission admission_{state_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};

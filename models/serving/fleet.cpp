@@ -10,10 +10,6 @@ namespace contend {
 
 namespace {
 
-const ReplicaSpec& kind_of(const std::vector<ReplicaSpec>& kinds, std::size_t replica) {
-  return kinds[std::min(replica, kinds.size() - 1)];
-}
-
 void check_kind(const ReplicaSpec& kind) {
   constexpr std::int64_t kMostBlock = 1 << 20;
   kind.law.check();
@@ -44,12 +40,6 @@ void check_speculation(const Speculation& speculation) {
   }
 }
 
-std::int64_t least_memory(const std::vector<ReplicaSpec>& kinds) {
-  std::int64_t least = INT64_MAX;
-  for (const ReplicaSpec& kind : kinds) least = std::min(least, kind.blocks * kind.block);
-  return least;
-}
-
 void check_request(const ServedRequest& request, Time now) {
   if (request.prompt < 1 || request.answer < 1 || request.prompt > INT32_MAX || request.answer > INT32_MAX) {
     throw InputError("a request has a prompt or an answer of no token, or of more than 2^31");
@@ -62,30 +52,21 @@ void check_request(const ServedRequest& request, Time now) {
 }  // namespace
 
 Fleet::Fleet(FleetSpec spec) : spec_{std::move(spec)} {
-  if (spec_.replicas < 1 || spec_.kinds.empty()) throw InputError("a fleet has no replica");
+  if (spec_.replicas < 1) throw InputError("a fleet has no replica");
   if (spec_.replicas >= kDecoders || spec_.decode.replicas < 0 || spec_.decode.replicas >= kDecoders) {
     throw InputError("a fleet has a negative number of replicas, or more than 2^24");
   }
-  if (spec_.decode.kinds.empty()) spec_.decode.kinds = spec_.kinds;
-  for (const ReplicaSpec& kind : spec_.kinds) check_kind(kind);
-  for (const ReplicaSpec& kind : spec_.decode.kinds) check_kind(kind);
+  check_kind(spec_.replica);
   check_scaling(spec_.scaling, spec_.replicas);
   check_speculation(spec_.speculation);
   if (spec_.decode.latency < Time{} || spec_.decode.per_token < Time{}) {
     throw InputError("a cache is sent in a negative time");
   }
-  most_tokens_ = least_memory(spec_.kinds);
-  most_decoded_ = spec_.decode.replicas > 0 ? least_memory(spec_.decode.kinds) : INT64_MAX;
-  most_prompt_ = INT64_MAX;
-  for (const ReplicaSpec& kind : spec_.kinds) {
-    if (!kind.chunked) most_prompt_ = std::min(most_prompt_, kind.tokens);
-  }
   now_ = last_check_ = spec_.begin;
-  live_ = spec_.replicas;
-  grow(live_);
+  grow(spec_.replicas);
+  for (std::size_t r = 0; r < replicas_.size(); ++r) set_stage(r, Stage::live);
   for (int d = 0; d < spec_.decode.replicas; ++d) {
-    decoders_.emplace_back(kind_of(spec_.decode.kinds, static_cast<std::size_t>(d)), spec_.speculation, records_,
-                           false);
+    decoders_.emplace_back(spec_.replica, spec_.speculation, records_, false);
   }
 }
 
@@ -106,26 +87,34 @@ const ServingReplica& Fleet::part(int replica) const {
 
 void Fleet::grow(int replicas) {
   for (std::size_t i = replicas_.size(); i < static_cast<std::size_t>(replicas); ++i) {
-    replicas_.emplace_back(kind_of(spec_.kinds, i), spec_.speculation, records_, spec_.decode.replicas > 0);
+    replicas_.emplace_back(spec_.replica, spec_.speculation, records_, spec_.decode.replicas > 0);
     link_free_.emplace_back();
     loads_.push_back(0);
+    stages_.push_back(Stage::gone);
   }
+}
+
+void Fleet::set_stage(std::size_t replica, Stage stage) {
+  stages_[replica] = stage;
+  const int number = static_cast<int>(replica);
+  const auto at = std::ranges::lower_bound(takers_, number);
+  const bool takes = at != takers_.end() && *at == number;
+  if (takes && stage != Stage::live) takers_.erase(at);
+  if (!takes && stage == Stage::live) takers_.insert(at, number);
 }
 
 void Fleet::check(const ServedRequest& request) const {
   check_request(request, now_);
-  const std::int64_t decoded = request.prompt + request.answer - 1 + spec_.speculation.drafts;
-  const bool apart = spec_.decode.replicas > 0;
-  // Its last token is never computed; a replica of prefill may have to compute the first one, if a cache is lost.
-  const std::int64_t prefilled = apart ? request.prompt + (request.answer > 1 ? 1 : 0) : decoded;
-  if (prefilled > most_tokens_ || (apart && decoded > most_decoded_)) {
-    const std::int64_t most = prefilled > most_tokens_ ? most_tokens_ : most_decoded_;
+  // Its last token is never computed.
+  const std::int64_t cached = request.prompt + request.answer - 1 + spec_.speculation.drafts;
+  const std::int64_t most = spec_.replica.blocks * spec_.replica.block;
+  if (cached > most) {
     throw InputError("a request of " + std::to_string(request.prompt) + " + " + std::to_string(request.answer) +
                      " tokens doesn't fit into the KV memory of a replica, which holds " + std::to_string(most));
   }
-  if (request.prompt > most_prompt_) {
+  if (!spec_.replica.chunked && request.prompt > spec_.replica.tokens) {
     throw InputError("a prompt of " + std::to_string(request.prompt) +
-                     " tokens doesn't fit into a step, which computes " + std::to_string(most_prompt_) +
+                     " tokens doesn't fit into a step, which computes " + std::to_string(spec_.replica.tokens) +
                      ", and prompts aren't chunked");
   }
 }
@@ -146,7 +135,7 @@ RequestNumber Fleet::submit(const ServedRequest& request) {
 
 Time Fleet::next_check() const {
   const ScalingRule& rule = spec_.scaling;
-  const bool may_stop = rule.down > 0 && starting_.empty() && live_ > rule.least;
+  const bool may_stop = rule.down > 0 && starting_.empty() && live() + asked_ > rule.least;
   if (rule.period == Time{} || (outstanding_ == 0 && !may_stop)) return Time::never();
   const std::int64_t period = rule.period.ns();
   const std::int64_t after = std::max(last_check_ + Time::nanoseconds(1), now_).ns() - spec_.begin.ns();
@@ -168,7 +157,8 @@ Time Fleet::next() {
   if (!step_ends_.empty()) next = std::min(next, step_ends_.top().first);
   if (!transfer_ends_.empty()) next = std::min(next, transfer_ends_.top().first);
   if (next_arrival_ < arrivals_.size()) next = std::min(next, arrivals_[next_arrival_].second.arrival);
-  if (!starting_.empty()) next = std::min(next, starting_.front());
+  if (!starting_.empty()) next = std::min(next, starting_.begin()->first);
+  if (!again_.empty()) next = std::min(next, again_.begin()->first);
   return next;
 }
 
@@ -184,6 +174,7 @@ void Fleet::advance(Time now) {
     deliver(sent);
     drop_stale();
   }
+  send_again();
   arrive();
   end_steps();  // leaps that the arrivals have cut at this instant, which end no request
   check_scale();
@@ -232,13 +223,34 @@ void Fleet::put(int index, ServedSequence sequence) {
   touched_.push_back(index);
 }
 
-int Fleet::route(const ServedRequest& request) {
+int Fleet::route(std::int64_t prefix) {
   if (spec_.routing == RequestRouting::round_robin) {
-    last_routed_ = last_routed_ + 1 < live_ ? last_routed_ + 1 : 0;
+    const auto next = std::ranges::upper_bound(takers_, last_routed_);
+    last_routed_ = next == takers_.end() ? takers_.front() : *next;
     return last_routed_;
   }
-  if (spec_.routing == RequestRouting::affinity && request.prefix >= 0) return static_cast<int>(request.prefix % live_);
-  return static_cast<int>(std::min_element(loads_.begin(), loads_.begin() + live_) - loads_.begin());
+  if (spec_.routing == RequestRouting::affinity && prefix >= 0)
+    return takers_[static_cast<std::size_t>(prefix % live())];
+  return *std::ranges::min_element(takers_, {}, [this](int r) { return loads_[static_cast<std::size_t>(r)]; });
+}
+
+void Fleet::put_routed(const ServedSequence& sequence) {
+  if (takers_.empty()) {
+    unrouted_.push_back(sequence);
+    return;
+  }
+  const int index = route(sequence.prefix);
+  records_[sequence.request].replica = index;
+  ++loads_[static_cast<std::size_t>(index)];
+  put(index, sequence);
+}
+
+void Fleet::send_again() {
+  while (!again_.empty() && again_.begin()->first <= now_) {
+    const ServedSequence sequence = again_.begin()->second;
+    again_.erase(again_.begin());
+    put_routed(sequence);
+  }
 }
 
 void Fleet::arrive() {
@@ -248,12 +260,10 @@ void Fleet::arrive() {
     sequence.request = number;
     sequence.prompt = request.prompt;
     sequence.answer = request.answer;
+    sequence.prefix = request.prefix;
     sequence.computed = std::min(request.hits, request.prompt - 1);
-    const int index = route(request);
-    records_[number].replica = index;
     ++outstanding_;
-    ++loads_[static_cast<std::size_t>(index)];
-    put(index, sequence);
+    put_routed(sequence);
   }
   constexpr std::size_t kKept = 1024;
   if (next_arrival_ > kKept && next_arrival_ > arrivals_.size() / 2) {
@@ -264,26 +274,92 @@ void Fleet::arrive() {
 
 void Fleet::check_scale() {
   const ScalingRule& rule = spec_.scaling;
-  for (; !starting_.empty() && starting_.front() == now_; starting_.pop_front()) {
-    set_live(live_ + 1);
-    scaled_.emplace_back(now_, live_);
-  }
+  end_starts();
   if (next_check() != now_) return;
   last_check_ = now_;
   const auto load = static_cast<double>(outstanding_);
-  const int coming = live_ + static_cast<int>(starting_.size());
+  const int coming = live() + static_cast<int>(starting_.size()) + asked_;
   if (load > rule.up * coming && coming < rule.most) {
-    starting_.push_back(now_ + rule.cold);
-    if (rule.cold == Time{}) check_scale();
-  } else if (load < rule.down * live_ && starting_.empty() && live_ > rule.least) {
-    set_live(live_ - 1);
-    scaled_.emplace_back(now_, live_);
+    start_more();
+  } else if (load < rule.down * live() && starting_.empty() && coming > rule.least) {
+    if (asked_ > 0)
+      --asked_;
+    else
+      stop_last();
   }
 }
 
-void Fleet::set_live(int replicas) {
-  live_ = replicas;
-  grow(replicas);
+/// Replicas that are ready take requests.
+void Fleet::end_starts() {
+  for (; !starting_.empty() && starting_.begin()->first == now_; starting_.erase(starting_.begin())) {
+    set_stage(starting_.begin()->second, Stage::live);
+    scaled_.emplace_back(now_, live());
+  }
+  while (!takers_.empty() && !unrouted_.empty()) {
+    const ServedSequence sequence = unrouted_.front();
+    unrouted_.pop_front();
+    put_routed(sequence);
+  }
+}
+
+void Fleet::start_more() {
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    if (stages_[r] != Stage::draining || is_vacant(r)) continue;
+    set_stage(r, Stage::live);  // its weights are still there
+    scaled_.emplace_back(now_, live());
+    return;
+  }
+  ++asked_;
+  if (!spec_.scaling.by_owner) start(now_, now_ + spec_.scaling.cold);
+}
+
+void Fleet::stop_last() {
+  set_stage(static_cast<std::size_t>(takers_.back()), Stage::draining);
+  scaled_.emplace_back(now_, live());
+}
+
+bool Fleet::is_vacant(std::size_t replica) const {
+  if (stages_[replica] == Stage::gone) return true;
+  return !spec_.scaling.by_owner && drained(static_cast<int>(replica));
+}
+
+int Fleet::vacant() const {
+  std::size_t replica = 0;
+  while (replica < replicas_.size() && !is_vacant(replica)) ++replica;
+  return static_cast<int>(replica);
+}
+
+void Fleet::start(Time now, Time ready) {
+  now_ = now;
+  const int replica = vacant();
+  grow(replica + 1);
+  asked_ = std::max(0, asked_ - 1);
+  set_stage(static_cast<std::size_t>(replica), Stage::starting);
+  starting_.emplace(ready, static_cast<std::size_t>(replica));
+  if (ready == now) end_starts();
+}
+
+void Fleet::stop(Time now, int replica, Time again) {
+  CONTEND_DCHECK(decoders_.empty(), "replicas of prefill and decode stay");
+  now_ = now;
+  end_steps();
+  const auto r = static_cast<std::size_t>(replica);
+  if (stages_[r] == Stage::live || stages_[r] == Stage::starting) ++asked_;
+  set_stage(r, Stage::gone);
+  std::erase_if(starting_, [r](const auto& each) { return each.second == r; });
+  for (const ServedSequence& sequence : replicas_[r].give_up(now)) again_.emplace(again, sequence);
+  loads_[r] = 0;
+  send_again();
+  end_steps();  // leaps that these requests have cut at this instant
+}
+
+void Fleet::restart(Time now) {
+  lose(now);
+  for (int r = 0; r < spec_.replicas; ++r) set_stage(static_cast<std::size_t>(r), Stage::live);
+  for (int r = spec_.replicas; r < static_cast<int>(replicas_.size()); ++r) stop(now, r, now);
+  starting_.clear();
+  asked_ = 0;
+  end_starts();
 }
 
 void Fleet::begin_steps() {

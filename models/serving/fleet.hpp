@@ -31,8 +31,6 @@ enum class RequestRouting : std::uint8_t {
 /// Prefill and decode on replicas of their own.
 struct DecodeSpec {
   int replicas = 0;  ///< of decode; 0: a replica does both
-  std::vector<ReplicaSpec>
-      kinds{};  ///< of the replicas in turn, the last one of all further ones; empty: as FleetSpec::kinds
   /// A cache of n tokens is sent in latency + n x per_token, one after the other of each prefill replica.
   Time latency{};
   Time per_token{};
@@ -43,14 +41,15 @@ struct ScalingRule {
   Time period{};    ///< between checks, the first after one period; 0: the number of replicas is constant
   double up = 0;    ///< outstanding > up x (live + starting): one more starts
   double down = 0;  ///< outstanding < down x live, and none is starting: the last one takes no new requests
-  Time cold{};      ///< from its start a replica takes so long until it takes requests
+  Time cold{};      ///< from its start a replica takes so long until it takes requests; not one that still ends answers
   int least = 1;    ///< replicas, >= 1
   int most = 1;
+  bool by_owner = false;  ///< the rule only asks for replicas, and the owner starts and stops them
 };
 
 struct FleetSpec {
-  int replicas = 1;                  ///< that take requests at first, >= 1
-  std::vector<ReplicaSpec> kinds{};  ///< of the replicas in turn, the last one of all further ones; not empty
+  int replicas = 1;       ///< that take requests at first, >= 1
+  ReplicaSpec replica{};  ///< all alike, for decode, too
   RequestRouting routing = RequestRouting::least;
   Speculation speculation{};
   DecodeSpec decode{};
@@ -102,6 +101,24 @@ class Fleet {
   /// One replica loses its caches and its step; `replica` counts replicas of prefill, then of decode.
   void lose(Time now, int replica);
 
+  // Replicas that come and go, without prefill apart.
+  /// So many more replicas would be started if the owner had a place for them: by the rule, or in place of stopped
+  /// ones.
+  [[nodiscard]] int asked() const { return asked_; }
+  /// The number of the replica that is to be started next.
+  [[nodiscard]] int vacant() const;
+  /// The replica vacant() takes requests from `ready` on.
+  void start(Time now, Time ready);
+  /// A replica stops. If its requests have not ended, they are lost with its caches, as if it had failed, and are sent
+  /// to others at `again`, in their order: what they have been given is then a part of their prompts.
+  void stop(Time now, int replica, Time again);
+  /// True if the replica takes no requests by the rule, and has none left.
+  [[nodiscard]] bool drained(int replica) const {
+    return stages_[static_cast<std::size_t>(replica)] == Stage::draining && outstanding(replica) == 0;
+  }
+  /// As lose(now), and those that take requests are the first FleetSpec::replicas; requests of others are sent again.
+  void restart(Time now);
+
   /// Replicas of prefill (or of both), and behind them replicas of decode; all that have ever taken requests.
   [[nodiscard]] int replicas() const { return static_cast<int>(replicas_.size() + decoders_.size()); }
   /// Requests on the replica, in its queue and running.
@@ -116,10 +133,17 @@ class Fleet {
   /// For how long a replica has been in steps until `now`, the instant of the last advance() or later: those that have
   /// ended, and the step or leap in which it is.
   [[nodiscard]] Time busy(int replica, Time now) const;
-  /// When the number of replicas that take requests changed by the scaling rule, and to which number.
+  /// When the number of replicas that take requests changed by the scaling rule, or by start(), and to which number.
   [[nodiscard]] std::span<const std::pair<Time, int>> scaled() const { return scaled_; }
 
  private:
+  /// Of a replica of prefill (or of both).
+  enum class Stage : std::uint8_t {
+    gone,
+    starting,
+    live,      ///< takes requests
+    draining,  ///< ends its answers and takes no more
+  };
   struct Transfer {
     ServedSequence sequence;
     int from = 0;
@@ -140,10 +164,16 @@ class Fleet {
   void end_steps();
   void arrive();
   void check_scale();
-  /// The first `replicas` take new requests from now on (>= 1); others end what they have.
-  void set_live(int replicas);
+  void set_stage(std::size_t replica, Stage stage);
+  [[nodiscard]] bool is_vacant(std::size_t replica) const;
+  [[nodiscard]] int live() const { return static_cast<int>(takers_.size()); }
+  void start_more();
+  void stop_last();
+  void end_starts();
   [[nodiscard]] Time next_check() const;
-  [[nodiscard]] int route(const ServedRequest& request);
+  [[nodiscard]] int route(std::int64_t prefix);
+  void put_routed(const ServedSequence& sequence);
+  void send_again();
   void send(const ServedSequence& sequence, int from);
   void deliver(const Transfer& transfer);
   void put(int replica, ServedSequence sequence);
@@ -157,19 +187,20 @@ class Fleet {
   Earliest<StepEnd> step_ends_;  // stale where the replica's step ends at another instant
   Earliest<TransferEnd> transfer_ends_;
   std::map<RequestNumber, Transfer> transfers_;
-  std::vector<std::int64_t> loads_;  // of each replica of prefill: outstanding()
-  std::vector<Time> link_free_;      // of each replica of prefill
-  std::deque<Time> starting_;        // when each is ready
-  std::vector<int> touched_;         // replicas that may begin a step
+  std::vector<std::int64_t> loads_;            // of each replica of prefill: outstanding()
+  std::vector<Time> link_free_;                // of each replica of prefill
+  std::vector<Stage> stages_;                  // of each replica of prefill
+  std::vector<int> takers_;                    // the live ones, rising
+  std::multimap<Time, std::size_t> starting_;  // by when they are ready
+  std::multimap<Time, ServedSequence> again_;  // by when they are sent again
+  std::deque<ServedSequence> unrouted_;        // while no replica takes requests
+  int asked_ = 0;
+  std::vector<int> touched_;  // replicas that may begin a step
   std::vector<RequestNumber> ended_;
   std::vector<std::pair<Time, int>> scaled_;
   std::vector<ServedSequence> gone_;
   Time now_{};
   Time last_check_{};
-  std::int64_t most_tokens_ = 0;   // of a request on a replica of prefill, by memory
-  std::int64_t most_decoded_ = 0;  // on a replica of decode
-  std::int64_t most_prompt_ = 0;   // by the budget of a step
-  int live_ = 0;
   int last_routed_ = -1;
   std::int64_t outstanding_ = 0;
   bool held_ = false;

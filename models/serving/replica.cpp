@@ -3,6 +3,7 @@
 #include "sim/random_stream.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -303,6 +304,11 @@ void ServingReplica::drop_caches(Time now) {
     sequence.computed = 0;
   }
   while (!running_.empty()) requeue_last();
+}
+
+std::deque<ServedSequence> ServingReplica::give_up(Time now) {
+  drop_caches(now);
+  return std::exchange(waiting_, {});
 }
 
 }  // namespace contend

@@ -43,6 +43,7 @@ struct ServedSequence {
   RequestNumber request = 0;
   std::int64_t prompt = 0;
   std::int64_t answer = 0;
+  std::int64_t prefix = 0;    ///< ServedRequest::prefix
   std::int64_t given = 0;     ///< tokens of its answer
   std::int64_t computed = 0;  ///< tokens in its cache
   std::int64_t blocks = 0;    ///< that it holds
@@ -102,6 +103,8 @@ class ServingReplica {
   /// All caches are lost: those who run go to the head of the queue in their order. A step that has not ended by `now`
   /// is lost, too.
   void drop_caches(Time now);
+  /// As drop_caches(), and all requests leave, in their order.
+  [[nodiscard]] std::deque<ServedSequence> give_up(Time now);
 
   [[nodiscard]] std::int64_t outstanding() const {
     return static_cast<std::int64_t>(running_.size() + waiting_.size());

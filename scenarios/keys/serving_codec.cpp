@@ -71,7 +71,8 @@ std::span<const MapMember<LengthSetup>> length_rows() {
       std::vector<MapMember<L>>{
           map_member<L>("mean", &L::mean, number_codec(1, kLongest)),
           map_member<L>("cv", &L::cv, number_codec(0, kWidest)),
-          map_member<L>("cap", &L::cap, optional_codec(integer_codec<std::int64_t>(1, kMostTokens), "none"))});
+          map_member<L>("cap", &L::cap, optional_codec(integer_codec<std::int64_t>(1, kMostTokens), "none")),
+          map_member<L>("quantiles", &L::quantiles, list_codec(number_codec(0, kLongest), "numbers of tokens"))});
   return all;
 }
 
@@ -82,8 +83,12 @@ std::span<const MapMember<RequestsSetup>> request_rows() {
       "serving.*.requests",
       std::vector<MapMember<R>>{
           map_member<R>("trace", &R::trace, maybe(path_codec())),
+          map_member<R>("cache", &R::cache, maybe(integer_codec<std::int64_t>(1, kMostBlocks))),
           map_member<R>("rate", &R::rate, hourly_codec(kMostRequestRate)),
+          map_member<R>("gap_cv", &R::gap_cv, number_codec(0.01, 1000)),
           map_member<R>("prompt", &R::prompt, length_codec()), map_member<R>("answer", &R::answer, length_codec()),
+          map_member<R>("prefixes", &R::prefixes, integer_codec<std::int64_t>(0, kMostTokens)),
+          map_member<R>("hits", &R::hits, number_codec(0, 1)),
           map_member<R>("until", &R::until, maybe(quantity_codec(Time::nanoseconds(1), 3650 * kDay)))});
   return all;
 }
@@ -112,6 +117,20 @@ std::span<const MapMember<DraftSetup>> draft_rows() {
   static const auto all = key_rows::with_texts(
       "serving.*.drafts", std::vector<MapMember<D>>{map_member<D>("tokens", &D::tokens, integer_codec<int>(1, 64)),
                                                     map_member<D>("accepted", &D::accepted, number_codec(0, 1))});
+  return all;
+}
+
+std::span<const MapMember<ScaleSetup>> scale_rows() {
+  using S = ScaleSetup;
+  constexpr double kMostLoad = 1e6;
+  static const auto all = key_rows::with_texts(
+      "serving.*.scale",
+      std::vector<MapMember<S>>{map_member<S>("min", &S::min, integer_codec<int>(1, kMostReplicas)),
+                                map_member<S>("max", &S::max, integer_codec<int>(1, kMostReplicas)),
+                                map_member<S>("up", &S::up, number_codec(0, kMostLoad)),
+                                map_member<S>("down", &S::down, number_codec(0, kMostLoad)),
+                                map_member<S>("period", &S::period, quantity_codec(Time::nanoseconds(1), kDay)),
+                                map_member<S>("cold_start", &S::cold_start, quantity_codec(Time{}, kDay))});
   return all;
 }
 
@@ -191,6 +210,8 @@ std::vector<MapMember<Served>> service_rows() {
       map_member<Served>("apart", &Served::apart,
                          maybe_map(apart_rows(), "{prefill: 2, latency: 10us, per_token: 3us}")),
       map_member<Served>("drafts", &Served::drafts, maybe_map(draft_rows(), "{tokens: 3, accepted: 0.8}")),
+      map_member<Served>("scale", &Served::scale,
+                         maybe_map(scale_rows(), "{min: 2, max: 8, up: 40, down: 15, cold_start: 90s}")),
   };
 }
 
@@ -223,18 +244,51 @@ void check_step(const Served& entry, const Add& add) {
 }
 
 template <class Add>
+void check_length(const LengthSetup& length, std::string_view member, const Add& add) {
+  const std::vector<double>& quantiles = length.quantiles;
+  const bool has_mean = length.mean != LengthSetup{}.mean || length.cv != 0;
+  if (quantiles.empty()) return;
+  if (has_mean) add(member, "quantiles are the whole law, so mean and cv have no effect", "leave either out");
+  if (quantiles.size() < 2 || !std::ranges::is_sorted(quantiles))
+    add(fmt::format("{}.quantiles", member), "expected at least two lengths that don't fall",
+        "such as [1, 500, 2000]: the shortest, the median and the longest");
+}
+
+template <class Add>
 void check_requests(const Served& entry, bool answers_rl, const Add& add) {
   const RequestsSetup& requests = entry.requests;
-  const bool has_law = requests != RequestsSetup{.trace = requests.trace};
+  const bool has_law = requests != RequestsSetup{.trace = requests.trace, .cache = requests.cache};
   if (!entry.given.contains("requests")) {
     if (!answers_rl)
       add("", "requests is missing",
           "such as {trace: requests.csv}, or {rate: 5, until: 1h, prompt: {mean: 1000}, answer: {mean: 200}}");
   } else if (requests.trace && has_law)
     add("requests", "a trace has the times and lengths of requests, so laws have no effect", "leave either out");
+  else if (!requests.trace && requests.cache)
+    add("requests.cache", "laws don't say of which blocks prompts consist", "a share of each prompt as hits");
   else if (!requests.trace &&
            (std::ranges::none_of(requests.rate, [](double rate) { return rate > 0; }) || !requests.until))
     add("requests", "without a trace it needs a rate, and until when requests come", "such as {rate: 5, until: 1h}");
+  check_length(requests.prompt, "requests.prompt", add);
+  check_length(requests.answer, "requests.answer", add);
+}
+
+template <class Add>
+void check_scale(const Served& entry, bool answers_rl, const Add& add) {
+  if (!entry.scale) return;
+  if (answers_rl)
+    add("scale", "an entry of rl generates with it, and says itself how many GPUs do", "an entry without scale");
+  const ScaleSetup& rule = *entry.scale;
+  if (rule.up == 0) add("scale.up", "the load at which one more replica is asked for is missing", "such as up: 64");
+  if (rule.min > rule.max)
+    add("scale.min", fmt::format("is more than max, {}", rule.max), "as many replicas as max, or fewer");
+  if (rule.down > rule.up)
+    add("scale.down",
+        fmt::format("is more than up, {:g}, so replicas would stop at a load at which they start", rule.up),
+        "less than up");
+  if (entry.apart)
+    add("scale", "replicas for prefill and for decode have loads of their own, and the rule counts one load",
+        "leave out apart or scale");
 }
 
 }  // namespace
@@ -264,7 +318,9 @@ std::vector<Complaint> serving_complaints(const TrainingSystem& system) {
     if (std::ranges::find(system.training, each.name, &TrainingEntry::name) != system.training.end())
       add("", "training has an entry of this name, and jobs name either by their model");
     check_step(each, add);
-    check_requests(each, std::ranges::find(system.rl, each.name, &RlEntry::rollout) != system.rl.end(), add);
+    const bool answers_rl = std::ranges::find(system.rl, each.name, &RlEntry::rollout) != system.rl.end();
+    check_scale(each, answers_rl, add);
+    check_requests(each, answers_rl, add);
   }
   return found;
 }
@@ -286,6 +342,7 @@ std::vector<MemberText> serving_members() {
   add("targets", member_texts(target_rows(), ServiceTargets{}));
   add("apart", member_texts(apart_rows(), ApartSetup{}));
   add("drafts", member_texts(draft_rows(), DraftSetup{}));
+  add("scale", member_texts(scale_rows(), ScaleSetup{}));
   return all;
 }
 

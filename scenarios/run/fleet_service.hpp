@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace contend {
@@ -20,8 +21,9 @@ struct ServicePlan {
   ServiceTargets targets;
 };
 
-/// Replica r is on the GPUs of ranks r x gpus_per_replica and following; where prefill and decode are apart, replicas
-/// for prefill come first.
+/// The replicas with which it begins are on ranks by their numbers; where prefill and decode are apart, replicas for
+/// prefill come first. A replica whose GPU fails stops, and requests on it are sent to others; where prefill and decode
+/// are apart, all stop. A replica that comes later is ready after ScalingRule::cold, without a rule after a restart.
 class FleetService final : public Service {
  public:
   FleetService(const std::shared_ptr<const ServicePlan>& plan, Time submitted);
@@ -32,17 +34,25 @@ class FleetService final : public Service {
   [[nodiscard]] bool done() const override { return fleet_.done(); }
   [[nodiscard]] Time earliest_end() const override { return last_arrival_; }
   bool lose(Time now) override;
+  [[nodiscard]] std::vector<int> asks() const override;
+  [[nodiscard]] std::vector<std::size_t> unused() const override;
+  [[nodiscard]] std::vector<std::size_t> left_without(std::span<const std::size_t> lost) const override;
+  void move(Time now, const ServiceMove& to) override;
   [[nodiscard]] Time busy(std::size_t rank, Time now) const override;
   [[nodiscard]] ServiceReport report(Time now) override;
 
  private:
   void begin_steps();
+  /// The ranks of replicas in rising order, for which this holds.
+  template <class Holds>
+  [[nodiscard]] std::vector<std::size_t> ranks_where(const Holds& holds) const;
 
   std::shared_ptr<const ServicePlan> plan_;
   Fleet fleet_;
   ReplicaTimes times_;
   Time next_ = Time::never(), last_arrival_;
   std::int64_t given_before_ = 0;  ///< tokens, at the last begin()
+  std::vector<int> placed_;        ///< replicas, in the order in which they have ranks
 };
 
 }  // namespace contend

@@ -7,7 +7,7 @@ void ReplicaTimes::begin(Time now) {
 
 std::vector<Time> ReplicaTimes::all(Time now) const {
   std::vector<Time> stepped;
-  for (std::size_t r = 0; r < lost_.size(); ++r) stepped.push_back(of(r, now));
+  for (std::size_t r = 0; r < static_cast<std::size_t>(fleet_.replicas()); ++r) stepped.push_back(of(r, now));
   return stepped;
 }
 

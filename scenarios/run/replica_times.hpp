@@ -20,6 +20,7 @@ class ReplicaTimes {
   template <class Lose>
   void lose(Time now, const Lose& lose) {
     const std::vector<Time> stepped = all(now);
+    lost_.resize(stepped.size());
     lose();
     for (std::size_t r = 0; r < lost_.size(); ++r) lost_[r] += stepped[r] - of(r, now);
   }
@@ -30,12 +31,13 @@ class ReplicaTimes {
 
  private:
   [[nodiscard]] Time of(std::size_t replica, Time now) const {
-    return lost_[replica] + fleet_.busy(static_cast<int>(replica), now);
+    const Time busy = fleet_.busy(static_cast<int>(replica), now);
+    return replica < lost_.size() ? lost_[replica] + busy : busy;
   }
   [[nodiscard]] std::vector<Time> all(Time now) const;
 
   const Fleet& fleet_;
-  std::vector<Time> lost_, before_;
+  std::vector<Time> lost_, before_;  // shorter than replicas have come
 };
 
 }  // namespace contend

@@ -51,7 +51,7 @@ ServiceReport RlService::report(Time now) {
   ServiceReport report;
   report.recomputed = loop_.pool().totals().recomputed;
   if (!is_lost_) lose(now);  // the steps of a leap that have ended by now count
-  times_.report(now, plan_->pool.kinds.front(), report);
+  times_.report(now, plan_->pool.replica, report);
   const RlTotals& totals = loop_.totals();
   RlReport& rl = report.rl.emplace();
   rl.elapsed = std::accumulate(totals.trainer.begin(), totals.trainer.end(), Time{});

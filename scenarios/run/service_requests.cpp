@@ -18,7 +18,9 @@ constexpr std::size_t kMostRequests = 20'000'000;
 RequestList drawn_requests(const ServingEntry& entry, std::uint64_t seed, std::string_view job) {
   const RequestsSetup& setup = entry.requests;
   RequestLaws laws;
-  laws.arrivals.per_second = setup.rate;
+  laws.arrivals = {.per_second = setup.rate, .cv = setup.gap_cv};
+  laws.prefixes = setup.prefixes;
+  laws.hits = setup.hits;
   laws.prompt = length_law(setup.prompt);
   laws.answer = length_law(setup.answer);
   RequestStream stream{std::move(laws), seed, fmt::format("serving/{}/{}", entry.name, job)};
@@ -44,6 +46,7 @@ RequestList drawn_requests(const ServingEntry& entry, std::uint64_t seed, std::s
 LengthLaw length_law(const LengthSetup& setup) {
   LengthLaw law;
   law.constant = setup.mean;
+  law.quantiles = setup.quantiles;
   if (setup.cap) law.cap = *setup.cap;
   if (setup.cv == 0) return law;
   const double variance = portable_log(1 + setup.cv * setup.cv);
@@ -56,6 +59,12 @@ RequestList requests_of(const ServingEntry& entry, std::uint64_t seed, std::stri
   if (!entry.requests.trace) return drawn_requests(entry, seed, job);
   RequestTrace trace = read_request_trace(*entry.requests.trace);
   const bool has_header = trace.blocks.empty();
+  if (const auto cache = entry.requests.cache; cache && has_header)
+    throw InputError{{.key = fmt::format("serving.{}.requests.cache", entry.name),
+                      .reason = "the trace doesn't say of which blocks prompts consist",
+                      .hint = "a trace in Mooncake's form, or the column hits in place of a cache"}};
+  else if (cache)
+    take_prefix_hits(trace, *cache);
   return {std::move(trace.requests), has_header ? 2 : 1};
 }
 

@@ -32,12 +32,21 @@ const Entry* entry_named(const std::vector<Entry>& entries, std::string_view nam
 FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& run) {
   FleetSpec fleet;
   fleet.replicas = entry.apart ? entry.apart->prefill : replicas;
-  fleet.kinds = {entry.replica};
-  fleet.kinds.front().leaps = run.leaps;
+  fleet.replica = entry.replica;
+  fleet.replica.leaps = run.leaps;
   fleet.routing = entry.route;
   if (entry.drafts)
     fleet.speculation = {
         .drafts = entry.drafts->tokens, .accepted = {}, .acceptance = entry.drafts->accepted, .seed = run.seed};
+  fleet.scaling.by_owner = true;
+  if (entry.scale) {
+    fleet.scaling.period = entry.scale->period;
+    fleet.scaling.up = entry.scale->up;
+    fleet.scaling.down = entry.scale->down;
+    fleet.scaling.cold = entry.scale->cold_start;
+    fleet.scaling.least = entry.scale->min;
+    fleet.scaling.most = entry.scale->max;
+  }
   if (entry.apart) {
     fleet.decode.replicas = replicas - entry.apart->prefill;
     fleet.decode.latency = entry.apart->latency;
@@ -47,7 +56,8 @@ FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& ru
 }
 
 /// The record of a request that has the fleet to itself.
-RequestResult answered_alone(const FleetSpec& spec, ServedRequest request) {
+RequestResult answered_alone(FleetSpec spec, ServedRequest request) {
+  spec.scaling = {};
   Fleet fleet{spec};
   request.arrival = Time{};
   fleet.submit(request);
@@ -156,6 +166,12 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
         fmt::format("{} are for prefill (serving.{}.apart), and no other to decode",
                     replicas == 1 ? "the only replica is" : fmt::format("all {} replicas", replicas), entry.name),
         "more GPUs, or fewer replicas for prefill"};
+  if (entry.scale && (replicas < entry.scale->min || replicas > entry.scale->max))
+    return Fault{"gpus", "other numbers of replicas than may be",
+                 fmt::format("{} make {} of serving.{}, which has {} to {} (scale)", gpus,
+                             replicas == 1 ? "1 replica" : fmt::format("{} replicas", replicas), entry.name,
+                             entry.scale->min, entry.scale->max),
+                 "GPUs with which the job begins"};
   if (auto fault = fault_of_service(job)) return fault;
   const bool names_type =
       std::ranges::find(system.cluster.types, job.gpu_type, &NamedServerType::name) != system.cluster.types.end();

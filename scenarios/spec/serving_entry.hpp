@@ -15,19 +15,25 @@
 
 namespace contend {
 
-/// Lengths in tokens: log-normal, rounded, at least 1 and at most `cap`.
+/// Lengths in tokens: log-normal, or by quantiles, rounded, at least 1 and at most `cap`.
 struct LengthSetup {
   double mean = 1;  ///< without the cap
   double cv = 0;    ///< standard deviation by mean; 0: all are equal
   std::optional<std::int64_t> cap{};
+  std::vector<double> quantiles{};  ///< in place of mean and cv: LengthLaw::quantiles
   bool operator==(const LengthSetup&) const = default;
 };
 
-/// The requests that a job gets: a trace, or a Poisson process with lengths by laws.
+/// The requests that a job gets: a trace, or times and lengths by laws.
 struct RequestsSetup {
-  std::optional<std::string> trace{};  ///< path; without it the rest holds
-  std::vector<double> rate{};          ///< requests a second, in each hour from the submission on, again after the last
+  std::optional<std::string> trace{};  ///< path; without it all but `cache` holds
+  /// Blocks of a cache of prompts' first blocks, which all replicas share; of a trace that names the blocks.
+  std::optional<std::int64_t> cache{};
+  std::vector<double> rate{};  ///< requests a second, in each hour from the submission on, again after the last
+  double gap_cv = 1;           ///< ArrivalLaw::cv
   LengthSetup prompt{}, answer{};
+  std::int64_t prefixes = 0;    ///< RequestLaws::prefixes
+  double hits = 0;              ///< RequestLaws::hits
   std::optional<Time> until{};  ///< no request comes then or later
   bool operator==(const RequestsSetup&) const = default;
 };
@@ -45,6 +51,15 @@ struct DraftSetup {
   int tokens = 1;
   double accepted = 0.5;  ///< probability of a draft to be accepted, if all before it are
   bool operator==(const DraftSetup&) const = default;
+};
+
+/// The number of replicas follows the load (ScalingRule).
+struct ScaleSetup {
+  int min = 1, max = 1;             ///< replicas
+  double up = 0, down = 0;          ///< outstanding requests of a replica
+  Time period = Time::seconds(15);  ///< between two looks at the load, as Kubernetes' horizontal autoscaler has it
+  Time cold_start{};
+  bool operator==(const ScaleSetup&) const = default;
 };
 
 /// How many GPUs of a replica divide its model each way (ServingLayout).
@@ -84,6 +99,7 @@ struct ServingEntry {
   ServiceTargets targets{};
   std::optional<ApartSetup> apart{};
   std::optional<DraftSetup> drafts{};
+  std::optional<ScaleSetup> scale{};
 
   /// Of a replica; a job has as many replicas as its GPUs are a multiple of them.
   [[nodiscard]] int gpus() const {

@@ -29,7 +29,7 @@ FleetSpec gpus(bool leaps) {
   kind.leaps = leaps;
   FleetSpec spec;
   spec.replicas = kReplicas;
-  spec.kinds = {kind};
+  spec.replica = kind;
   return spec;
 }
 

@@ -30,9 +30,8 @@ StepLaw serving_law(std::int64_t overhead, std::int64_t weights, std::int64_t to
 /// One replica without limits: 1 ms to read the weights, 2 us a token.
 FleetSpec serving_spec(std::int64_t token = 2 * kUs, std::int64_t cache = 0) {
   FleetSpec spec;
-  spec.kinds.emplace_back();
-  spec.kinds[0].law = serving_law(0, kMs, token, cache);
-  spec.kinds[0].tokens = ReplicaSpec::kUnlimited;
+  spec.replica.law = serving_law(0, kMs, token, cache);
+  spec.replica.tokens = ReplicaSpec::kUnlimited;
   return spec;
 }
 
@@ -48,7 +47,7 @@ struct Served {
 };
 
 Served serve_all(FleetSpec spec, const std::vector<Asked>& asked, bool leaps) {
-  for (ReplicaSpec& kind : spec.kinds) kind.leaps = leaps;
+  spec.replica.leaps = leaps;
   Fleet fleet{spec};
   for (const Asked& a : asked) fleet.submit({Time::nanoseconds(a.arrival), a.prompt, a.answer, a.prefix, a.hits});
   for (Time now = fleet.next(); now != Time::never(); now = fleet.next()) {
@@ -109,12 +108,12 @@ TEST_CASE("serving: a prompt is bound by compute, tokens after it by the weights
 
 TEST_CASE("serving: running requests go first, and prompts share what is left of a step's tokens") {
   FleetSpec chunks = serving_spec();
-  chunks.kinds[0].tokens = 512;
+  chunks.replica.tokens = 512;
   // S6: chunks of 511, 511 and 178 tokens beside one that decodes.
   check_served(chunks, {{0, 10, 6}, {500'000, 1200, 2}}, {kMs, 4'048'000}, {6'048'000, 5'048'000});
   FleetSpec whole = serving_spec();
-  whole.kinds[0].tokens = 500;
-  whole.kinds[0].chunked = false;
+  whole.replica.tokens = 500;
+  whole.replica.chunked = false;
   // S7: 500 tokens fit only when both others have ended.
   check_served(whole, {{0, 10, 3}, {0, 10, 4}, {100'000, 500, 2}}, in_ms({1, 1, 5}), in_ms({3, 4, 6}));
   CHECK_THROWS_WITH_AS(serve_all(whole, {{0, 501, 1}}, true), doctest::Contains("aren't chunked"), InputError);
@@ -122,11 +121,11 @@ TEST_CASE("serving: running requests go first, and prompts share what is left of
 
 TEST_CASE("serving: a batch that is full makes waves") {
   FleetSpec spec = serving_spec();
-  spec.kinds[0].batch = 1;
+  spec.replica.batch = 1;
   // S8
   check_served(spec, {{0, 100, 2}, {0, 100, 2}, {2'500'000, 100, 2}}, in_ms({1, 3, 5}), in_ms({2, 4, 6}));
   spec = serving_spec(0);
-  spec.kinds[0].batch = 4;
+  spec.replica.batch = 4;
   // S9: ten requests of three steps, four at a time.
   const Served waves = check_served(spec, std::vector<Asked>(10, {0, 1, 3}), in_ms({1, 1, 1, 1, 4, 4, 4, 4, 7, 7}),
                                     in_ms({3, 3, 3, 3, 6, 6, 6, 6, 9, 9}));
@@ -135,7 +134,7 @@ TEST_CASE("serving: a batch that is full makes waves") {
 
 TEST_CASE("serving: KV memory that runs out evicts the last that runs, which computes its tokens again") {
   FleetSpec spec = serving_spec(300 * kUs);
-  spec.kinds[0].blocks = 10;
+  spec.replica.blocks = 10;
   // S10: 6 tokens of 3 + 3 after three steps; the second has 5 in its cache, and computes 6 at 300 us after 4.8 ms.
   const Served pair = check_served(spec, {{0, 3, 4}, {0, 3, 4}}, in_ms({1.8, 1.8}), in_ms({4.8, 6.6}));
   CHECK(pair.evictions == Instants{0, 1});
@@ -144,14 +143,14 @@ TEST_CASE("serving: KV memory that runs out evicts the last that runs, which com
   CHECK(pair.totals.most_blocks == 10);
   // S11: the fourth is evicted first, then the third, which stands before it in the queue.
   spec = serving_spec(0);
-  spec.kinds[0].block = 2;
-  spec.kinds[0].blocks = 12;
+  spec.replica.block = 2;
+  spec.replica.blocks = 12;
   const Served four =
       check_served(spec, {{0, 6, 6}, {0, 6, 6}, {0, 6, 6}, {0, 2, 2}}, in_ms({1, 1, 1, 1}), in_ms({6, 6, 9, 7}));
   CHECK(four.evictions == Instants{0, 0, 1, 1});
   // S12: the second prompt doesn't fit beside the first; the third would, and waits behind it.
-  spec.kinds[0].block = 16;
-  spec.kinds[0].blocks = 10;
+  spec.replica.block = 16;
+  spec.replica.blocks = 10;
   check_served(spec, {{0, 96, 3}, {0, 80, 2}, {0, 16, 2}}, in_ms({1, 4, 4}), in_ms({3, 5, 5}));
   CHECK_THROWS_WITH_AS(serve_all(spec, {{0, 100, 62}}, true), doctest::Contains("KV memory"), InputError);
 }
@@ -167,8 +166,8 @@ TEST_CASE("serving: with prefill and decode apart, caches are sent one after the
 
 TEST_CASE("serving: prefix hits and accepted drafts cost no computing") {
   FleetSpec hits = serving_spec(20 * kUs);
-  hits.kinds[0].block = 16;
-  hits.kinds[0].blocks = 100;
+  hits.replica.block = 16;
+  hits.replica.blocks = 100;
   // S14: 128 of 640 tokens at 20 us.
   check_served(hits, {{0, 640, 2, 0, 512}}, {2'560'000}, {3'560'000});
   FleetSpec drafts = serving_spec(100 * kUs);
@@ -181,7 +180,7 @@ TEST_CASE("serving: prefix hits and accepted drafts cost no computing") {
 TEST_CASE("serving: routing in turn, by outstanding requests and by prefix") {
   FleetSpec spec = serving_spec();
   spec.replicas = 2;
-  spec.kinds[0].batch = 1;
+  spec.replica.batch = 1;
   spec.routing = RequestRouting::round_robin;
   const std::vector<Asked> asked{{0, 100, 6}, {0, 100, 1}, {1'100'000, 100, 6}, {1'200'000, 100, 2}};
   check_served(spec, asked, in_ms({1, 1, 7, 2.2}), in_ms({6, 1, 12, 3.2}));  // S16
@@ -194,7 +193,7 @@ TEST_CASE("serving: routing in turn, by outstanding requests and by prefix") {
 
 TEST_CASE("serving: replicas start and stop by the number of outstanding requests") {
   FleetSpec spec = serving_spec(0);
-  spec.kinds[0].batch = 1;
+  spec.replica.batch = 1;
   spec.scaling = {Time::milliseconds(2), 2, 1, Time::milliseconds(3), 1, 2};
   // S19: three are left at 2 ms, so that a second replica is ready at 5 ms; one at 8 ms, so that it takes no more.
   const Served served =
@@ -208,8 +207,8 @@ TEST_CASE("serving: a step law in picoseconds leaps exactly") {
   // Every step ends between two nanoseconds: 999 steps end at their exact sum, rounded up once.
   constexpr std::int64_t kWeights = 1'000'300'001, kCache = 7'001;  // ps
   FleetSpec spec = serving_spec(0);
-  spec.kinds[0].law.weights = kWeights;
-  spec.kinds[0].law.cache = kCache;
+  spec.replica.law.weights = kWeights;
+  spec.replica.law.cache = kCache;
   const std::int64_t first = kWeights + 100 * kCache, rest = 999 * kWeights + kCache * (999 * 100 + 999 * 1000 / 2);
   const auto up = [](std::int64_t ps) { return (ps + 999) / 1000; };
   check_served(spec, {{0, 100, 1000}}, {up(first)}, {up(first + rest)});
@@ -230,7 +229,7 @@ TEST_CASE("serving: a fleet that is held stops at the end of a step, and loses i
   for (const int run : {0, 1, 2, 3, 4, 5, 6, 7}) {
     const bool recompute = run % 2 == 1, at_end = run / 2 % 2 == 1;
     FleetSpec spec = serving_spec(10 * kUs);
-    spec.kinds[0].leaps = run / 4 == 0;
+    spec.replica.leaps = run / 4 == 0;
     Fleet fleet{spec};
     fleet.submit({Time{}, 100, 6});
     const Time held = Time::microseconds(at_end ? 3000 : 2500);
@@ -256,7 +255,7 @@ TEST_CASE("serving: a failure loses the step and the caches, but no token") {
   // third, and three more steps follow.
   for (const bool leaps : {true, false}) {
     FleetSpec spec = serving_spec(10 * kUs);
-    spec.kinds[0].leaps = leaps;
+    spec.replica.leaps = leaps;
     Fleet fleet{spec};
     fleet.submit({Time{}, 100, 6});
     const Time lost = Time::microseconds(2500);
@@ -277,7 +276,7 @@ TEST_CASE("serving: what ends at the instant of a failure isn't lost") {
   // which gives the seventh; one more step follows.
   for (const bool leaps : {true, false}) {
     FleetSpec spec = serving_spec(10 * kUs);
-    spec.kinds[0].leaps = leaps;
+    spec.replica.leaps = leaps;
     Fleet fleet{spec};
     fleet.submit({Time{}, 1, 6});
     fleet.submit({Time{}, 1, 8});

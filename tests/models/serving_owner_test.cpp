@@ -16,9 +16,8 @@ namespace {
 /// Steps of 1 ms, without limits.
 FleetSpec owned_spec() {
   FleetSpec spec;
-  spec.kinds.emplace_back();
-  spec.kinds[0].law.weights = 1'000'000'000;
-  spec.kinds[0].tokens = ReplicaSpec::kUnlimited;
+  spec.replica.law.weights = 1'000'000'000;
+  spec.replica.tokens = ReplicaSpec::kUnlimited;
   return spec;
 }
 
@@ -49,23 +48,9 @@ TEST_CASE("serving owners: a cache on its way is lost with the replica that send
   CHECK(fleet.totals().given == 3);
 }
 
-TEST_CASE("serving owners: replicas of unlike speed") {
-  // The second takes 4 ms a step; least outstanding sends it one of three.
-  FleetSpec spec = owned_spec();
-  spec.kinds.push_back(spec.kinds[0]);
-  spec.kinds[1].law.weights *= 4;
-  spec.replicas = 2;
-  Fleet fleet{spec};
-  for (const int ms : {0, 0, 2}) fleet.submit({Time::milliseconds(ms), 1, 2});
-  serve_owned(fleet);
-  CHECK(fleet.record(0).end == Time::milliseconds(2));
-  CHECK(fleet.record(1).end == Time::milliseconds(8));
-  CHECK(fleet.record(2).end == Time::milliseconds(4));
-}
-
 TEST_CASE("serving owners: the record says what a request waited for") {
   FleetSpec spec = owned_spec();
-  spec.kinds[0].blocks = 10;
+  spec.replica.blocks = 10;
   Fleet fleet{spec};
   // The first holds 6 blocks and more; 5 are not free for the second before 3 ms. The third comes in the last step.
   fleet.submit({Time{}, 6, 3});
@@ -76,7 +61,7 @@ TEST_CASE("serving owners: the record says what a request waited for") {
   CHECK(fleet.record(1).waited_for == RequestWait::memory);
   CHECK(fleet.record(1).admitted == Time::milliseconds(3));
   CHECK(fleet.record(2).waited_for == RequestWait::none);
-  spec.kinds[0].batch = 1;
+  spec.replica.batch = 1;
   Fleet narrow{spec};
   for (int i = 0; i < 2; ++i) narrow.submit({Time{}, 1, 2});
   serve_owned(narrow);
@@ -87,7 +72,7 @@ TEST_CASE("serving owners: drafts that are accepted with a probability give the 
   FleetSpec spec = owned_spec();
   spec.speculation.drafts = 3;
   spec.speculation.acceptance = 0.8;
-  spec.kinds[0].batch = 1;
+  spec.replica.batch = 1;
   Fleet fleet{spec};
   fleet.submit({Time{}, 1, 60'000});
   serve_owned(fleet);
@@ -102,11 +87,10 @@ TEST_CASE("serving owners: a specification that allows no step is refused") {
     CHECK_THROWS_AS(Fleet{spec}, InputError);
   };
   refused([](FleetSpec& spec) { spec.replicas = 0; });
-  refused([](FleetSpec& spec) { spec.kinds.clear(); });
-  refused([](FleetSpec& spec) { spec.kinds[0].law.weights = 0; });
-  refused([](FleetSpec& spec) { spec.kinds[0].law.cache = -1; });
-  refused([](FleetSpec& spec) { spec.kinds[0].blocks = 0; });
-  refused([](FleetSpec& spec) { spec.kinds[0].batch = 0; });
+  refused([](FleetSpec& spec) { spec.replica.law.weights = 0; });
+  refused([](FleetSpec& spec) { spec.replica.law.cache = -1; });
+  refused([](FleetSpec& spec) { spec.replica.blocks = 0; });
+  refused([](FleetSpec& spec) { spec.replica.batch = 0; });
   refused([](FleetSpec& spec) { spec.speculation.acceptance = 1.5; });
   refused([](FleetSpec& spec) { spec.scaling = {Time::seconds(1), 2, 1, Time{}, 2, 4}; });
   refused([](FleetSpec& spec) { spec.scaling = {Time::seconds(1), 1, 2, Time{}, 1, 4}; });
@@ -117,6 +101,72 @@ TEST_CASE("serving owners: a specification that allows no step is refused") {
   fleet.submit({Time::seconds(1), 1, 1});
   serve_owned(fleet);
   CHECK_THROWS_AS(fleet.submit({Time{}, 1, 1}), InputError);
+}
+
+TEST_CASE("serving owners: requests of a replica that stops are sent to the others when that is noticed") {
+  // At 2.5 ms the first has given two tokens of six, and 101 tokens are in its cache. It is noticed at 4 ms, at the end
+  // of a step of the second replica, whose next step computes 102 tokens and gives the third.
+  FleetSpec spec = owned_spec();
+  spec.replicas = 2;
+  Fleet fleet{spec};
+  for (int i = 0; i < 2; ++i) fleet.submit({Time{}, 100, 6});
+  serve_owned(fleet, Time::microseconds(2500));
+  fleet.advance(Time::microseconds(2500));
+  fleet.stop(Time::microseconds(2500), 0, Time::milliseconds(4));
+  fleet.begin_steps();
+  CHECK(fleet.asked() == 1);
+  CHECK(fleet.vacant() == 0);
+  serve_owned(fleet);
+  CHECK(fleet.record(0).first == Time::milliseconds(1));
+  CHECK(fleet.record(0).end == Time::milliseconds(8));
+  CHECK(fleet.record(0).replica == 1);
+  CHECK(fleet.record(1).end == Time::milliseconds(6));
+  CHECK(fleet.totals().recomputed == 101);
+  CHECK(fleet.totals().given == 12);
+  CHECK(fleet.totals().computed == 2 * 105 + 101);
+}
+
+TEST_CASE("serving owners: requests wait while no replica takes any, and one that comes back takes them") {
+  FleetSpec spec = owned_spec();
+  Fleet fleet{spec};
+  fleet.submit({Time{}, 100, 3});
+  fleet.submit({Time::milliseconds(2), 100, 1});
+  serve_owned(fleet, Time::microseconds(1500));
+  fleet.advance(Time::microseconds(1500));
+  fleet.stop(Time::microseconds(1500), 0, Time::microseconds(1500));
+  serve_owned(fleet, Time::milliseconds(3));
+  CHECK(fleet.record(1).replica == -1);
+  fleet.start(Time::milliseconds(3), Time::milliseconds(10));
+  CHECK(fleet.asked() == 0);
+  serve_owned(fleet);
+  // From 10 ms on both: the first gives its second and third token, the second its only one.
+  CHECK(fleet.record(0).end == Time::milliseconds(12));
+  CHECK(fleet.record(1).end == Time::milliseconds(11));
+}
+
+TEST_CASE("serving owners: the rule asks, and the owner starts and stops replicas") {
+  // Case S19, in which a second replica is asked for at 2 ms; its owner has a place for it at 2.5 ms. At 8 ms one
+  // request is left, on the second, which takes no more, and has ended its answer at 9.5 ms.
+  FleetSpec spec = owned_spec();
+  spec.replica.batch = 1;
+  spec.scaling = {
+      .period = Time::milliseconds(2), .up = 2, .down = 1, .cold = {}, .least = 1, .most = 2, .by_owner = true};
+  Fleet fleet{spec};
+  for (int i = 0; i < 4; ++i) fleet.submit({Time{}, 1, 2});
+  for (int i = 0; i < 2; ++i) fleet.submit({Time::microseconds(5500), 1, 2});
+  serve_owned(fleet, Time::microseconds(2500));
+  CHECK(fleet.asked() == 1);
+  fleet.advance(Time::microseconds(2500));
+  fleet.start(Time::microseconds(2500), Time::milliseconds(5));
+  serve_owned(fleet, Time::milliseconds(9));
+  CHECK_FALSE(fleet.drained(1));
+  serve_owned(fleet, Time::milliseconds(10));
+  CHECK(fleet.drained(1));
+  CHECK(fleet.vacant() == 2);  // it is the owner's until it stops
+  fleet.advance(Time::milliseconds(10));
+  fleet.stop(Time::milliseconds(10), 1, Time::milliseconds(10));
+  CHECK(fleet.vacant() == 1);
+  CHECK(fleet.asked() == 0);
 }
 
 TEST_CASE("serving owners: the integral of the batch is the sum of the times in it") {
@@ -130,9 +180,9 @@ TEST_CASE("serving owners: the integral of the batch is the sum of the times in 
   RequestStream stream{laws, 1, "little"};
   FleetSpec spec = owned_spec();
   spec.replicas = 3;
-  spec.kinds[0].law.token = 20'000'000;
-  spec.kinds[0].law.cache = 7'013;
-  spec.kinds[0].batch = 4;
+  spec.replica.law.token = 20'000'000;
+  spec.replica.law.cache = 7'013;
+  spec.replica.batch = 4;
   Fleet fleet{spec};
   for (int i = 0; i < 2000; ++i) fleet.submit(stream.next());
   serve_owned(fleet);

@@ -108,6 +108,51 @@ TEST_CASE("serving: prefill and decode apart") {
   CHECK(result.services.front().requests[0].replica == 1);
 }
 
+TEST_CASE("serving: replicas come and go with the load, as GPUs are free, and lend theirs to a job of lower priority") {
+  // Case S19: three requests are left at 2 ms, so that a second replica is asked for. Its GPU trains until 2 ms, or is
+  // taken from a job of lower priority; 3 ms later it takes requests. At 8 ms it takes no more, and at 9.5 ms it
+  // leaves.
+  const std::string requests = "0,1,2\n0,1,2\n0,1,2\n0,1,2\n0.0055,1,2\n0.0055,1,2\n";
+  const std::string scale = ", batch: 1, scale: {max: 2, up: 2, down: 1, period: 2ms, cold_start: 3ms}";
+  ServedScenario served{requests, scale, 1, "{weights: 1ms}"};
+  const Times times{1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 6500, 7500, 8500, 9500};
+  const auto jobs = [&](const std::string& rows) {
+    return served.file("jobs.csv",
+                       "job_id,submit_s,model,gpus,iterations,duration_s,priority\na,0,chat,1,,,1\n" + rows);
+  };
+  const RunResult alone = served.run();
+  CHECK(token_times(alone) == times);
+  CHECK(alone.jobs[0].resizes == 1);  // it ends with its last answer
+  CHECK(alone.gpus[1].busy == Time::milliseconds(4));
+  served.scenario.workload.jobs = jobs("b,0,,1,,0.02,0\n");
+  for (const bool leap : {true, false}) {
+    served.scenario.engine.leap = leap;
+    const RunResult lent = served.run();
+    CHECK(token_times(lent) == times);
+    CHECK(lent.jobs[1].preemptions == 1);
+    CHECK(lent.jobs[1].finish == Time::nanoseconds(9'500'000 + 18'000'000));
+  }
+  served.scenario.workload.jobs = jobs("b,0,,1,,0.02,1\n");  // nothing is taken from its own priority
+  const RunResult kept = served.run();
+  CHECK(kept.jobs[1].finish == Time::milliseconds(20));
+  CHECK(token_times(kept).back() == 12'000);
+}
+
+TEST_CASE("serving: a failed GPU stops its replica, whose requests go to the other one") {
+  // GPU 0 is down from 2.5 to 9 ms. Of its request two tokens of four are left then, which the other replica gives
+  // after its own request, as it runs one at a time; from 9 ms on the GPU is a replica again.
+  ServedScenario served{"0,100,4\n0,100,4\n0.0095,100,2\n", ", batch: 1", 2, "{weights: 1ms}"};
+  served.scenario.failures.events = served.file("events.csv", "component,down_s,up_s\ngpu0,0.0025,0.009\n");
+  const RunResult result = served.run();
+  CHECK(token_times(result) == Times{1000, 6000, 1000, 4000, 10'500, 11'500});
+  CHECK(result.jobs[0].interruptions == 0);
+  CHECK(result.services.front().recomputed == 101);
+  CHECK(result.gpus[0].busy == Time::nanoseconds(2'500'000 + 2'000'000));
+  CHECK(result.services.front().requests[0].replica == 1);
+  served.scenario.engine.leap = false;
+  CHECK(served.run().digest == result.digest);
+}
+
 TEST_CASE("serving: requests count from the submission, beside jobs that train, with and without leaping") {
   ServedScenario served{"0,600,40\n0.01,300,20\n", "", 1, "{weights: 1ms, token: 2us, cache: 10ns}",
                         "b,0,resnet50,1,200\n"};
@@ -149,6 +194,53 @@ TEST_CASE("serving: laws draw as many requests as their rate says, with lengths 
   CHECK(requests_of(entry, 7, "a").requests.front().arrival > Time::seconds(3600));
 }
 
+TEST_CASE("serving: laws have bursts, quantiles, prefixes and hits") {
+  ServingEntry entry;
+  entry.name = "chat";
+  entry.requests = {.rate = {50}, .gap_cv = 4, .until = Time::seconds(400)};
+  entry.requests.prompt.quantiles = {10, 20, 100};
+  entry.requests.answer.mean = 5;
+  entry.requests.prefixes = 3;
+  entry.requests.hits = 0.5;
+  const std::vector<ServedRequest> requests = requests_of(entry, 7, "a").requests;
+  const auto count = static_cast<double>(requests.size());
+  double gaps = 0, squares = 0;
+  int short_ones = 0;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const double gap = (requests[i].arrival - requests[i - 1].arrival).to_seconds();
+    gaps += gap;
+    squares += gap * gap;
+    short_ones += requests[i].prompt <= 20 ? 1 : 0;
+    CHECK(requests[i].hits == requests[i].prompt / 2);
+    CHECK(requests[i].prefix < 3);
+  }
+  const double mean = gaps / count;
+  CHECK(std::sqrt(squares / count - mean * mean) / mean == near(4, 0.1));
+  CHECK(short_ones / count == near(0.5, 0.05));
+}
+
+TEST_CASE("serving: a cache of blocks gives hits to a trace that names them") {
+  // Two blocks of 512 tokens: the second request finds both, the third, after one of two other blocks, none.
+  const ListedJobs folder;
+  ServingEntry entry;
+  entry.name = "chat";
+  const auto row = [](int ms, const char* blocks) {
+    return fmt::format("{{\"timestamp\": {}, \"input_length\": 1024, \"output_length\": 2, \"hash_ids\": [{}]}}\n", ms,
+                       blocks);
+  };
+  entry.requests.trace = folder.file("trace.jsonl", row(0, "1, 2") + row(1, "1, 2") + row(2, "3, 4") + row(3, "1, 2"));
+  const auto hits = [&] {
+    std::vector<std::int64_t> all;
+    for (const ServedRequest& each : requests_of(entry, 1, "a").requests) all.push_back(each.hits);
+    return all;
+  };
+  CHECK(hits() == std::vector<std::int64_t>{0, 0, 0, 0});
+  entry.requests.cache = 2;
+  CHECK(hits() == std::vector<std::int64_t>{0, 1024, 0, 0});
+  entry.requests.cache = 4;
+  CHECK(hits() == std::vector<std::int64_t>{0, 1024, 0, 1024});
+}
+
 TEST_CASE("serving: the entry is printed as it is read") {
   const ServedScenario served{"0,6,4\n", ", batch: 8, drafts: {tokens: 3, accepted: 0.8}"};
   const std::string printed = to_yaml(served.scenario);
@@ -175,6 +267,11 @@ TEST_CASE("serving: what can't be is refused at its place") {
             .starts_with("jobs.csv:2: gpus: expected a multiple of 2, the GPUs of a replica of serving.chat, got 1"));
   CHECK(refusals("0,6,4\n", ", apart: {prefill: 1}").find("no other to decode") != std::string::npos);
   CHECK(refusals("", "").find("there is no request") != std::string::npos);
+  CHECK(refusals("0,6,4\n", ", scale: {min: 2, max: 2, up: 2, down: 1}")
+            .starts_with("jobs.csv:2: gpus: 1 make 1 replica of serving.chat, which has 2 to 2 (scale)"));
+  ServedScenario cached{"0,6,4\n"};
+  cached.scenario.serving.front().requests.cache = 5;
+  CHECK(cached.refusals().starts_with("serving.chat.requests.cache: the trace doesn't say of which blocks"));
 }
 
 TEST_CASE("serving: entries without a step or requests, and names that mean two things, are refused") {
@@ -182,6 +279,25 @@ TEST_CASE("serving: entries without a step or requests, and names that mean two 
   CHECK(faults("{chat: {requests: {trace: r.csv}}}").find("serving.chat: how long a step takes is missing") !=
         std::string::npos);
   CHECK(faults("{chat: {step: {weights: 1ms}}}").find("serving.chat: requests is missing") != std::string::npos);
+  const auto laws = [&](const std::string& more) {
+    return faults(fmt::format("{{chat: {{step: {{weights: 1ms}}, requests: {{rate: 1, until: 1h{}}}}}}}", more));
+  };
+  CHECK(laws("") == "");
+  CHECK(laws(", cache: 5").find("serving.chat.requests.cache: laws don't say") != std::string::npos);
+  CHECK(laws(", prompt: {quantiles: [3, 2]}").find("at least two lengths that don't fall") != std::string::npos);
+  CHECK(laws(", answer: {mean: 5, quantiles: [3, 20]}").find("serving.chat.requests.answer: quantiles are the whole") !=
+        std::string::npos);
+  const auto scales = [&](const std::string& scale, const std::string& more = "") {
+    return faults(fmt::format("{{chat: {{step: {{weights: 1ms}}, requests: {{rate: 1, until: 1h}}, scale: {}{}}}}}",
+                              scale, more));
+  };
+  CHECK(scales("{max: 2, up: 2, down: 1}") == "");
+  CHECK(scales("{max: 2}").find("serving.chat.scale.up: the load at which") != std::string::npos);
+  CHECK(scales("{min: 3, max: 2, up: 2, down: 1}").find("serving.chat.scale.min: is more than max, 2") !=
+        std::string::npos);
+  CHECK(scales("{max: 2, up: 2, down: 3}").find("serving.chat.scale.down: is more than up, 2") != std::string::npos);
+  CHECK(scales("{max: 2, up: 2, down: 1}", ", apart: {prefill: 1}").find("the rule counts one load") !=
+        std::string::npos);
   CHECK(faults("{chat: {step: {wieghts: 1ms}}}").find("did you mean \"weights\"?") != std::string::npos);
   CHECK(faults("{a: {step: {weights: 1ms}, requests: {trace: r.csv}}}\ntraining: {a: {model: resnet50, batch: 8}}")
             .find("training has an entry of this name") != std::string::npos);

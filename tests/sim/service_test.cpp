@@ -157,6 +157,118 @@ TEST_CASE("a run that is cut counts what a service has done by then") {
   CHECK(summarise(result).answers.answered == 2);
 }
 
+namespace {
+
+/// Replicas of one GPU that are always busy, and whose number follows a script: from each of these times on so many.
+class Scripted final : public Service {
+ public:
+  Scripted(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end) : script_{std::move(script)}, end_{end} {
+    report_.requests.emplace_back();
+  }
+  void begin(Time now) override { since_ = now; }
+  [[nodiscard]] Time next() const override {
+    return Time::nanoseconds(at_ < script_.size() ? script_[at_].first : end_);
+  }
+  void advance(Time now) override {
+    if (at_ < script_.size() && now.ns() == script_[at_].first) wanted_ = script_[at_++].second;
+    if (now.ns() == end_) report_.requests.front().first = report_.requests.front().end = now;
+  }
+  [[nodiscard]] bool done() const override { return report_.requests.front().has_ended(); }
+  [[nodiscard]] Time earliest_end() const override { return Time::nanoseconds(end_); }
+  bool lose(Time now) override {
+    since_ = now;
+    return true;
+  }
+  [[nodiscard]] std::vector<int> asks() const override {
+    return std::vector<int>(static_cast<std::size_t>(std::max(0, wanted_ - held_)), 1);
+  }
+  [[nodiscard]] std::vector<std::size_t> unused() const override {
+    std::vector<std::size_t> ranks;
+    for (int rank = wanted_; rank < held_; ++rank) ranks.push_back(static_cast<std::size_t>(rank));
+    return ranks;
+  }
+  [[nodiscard]] std::vector<std::size_t> left_without(std::span<const std::size_t> lost) const override {
+    std::vector<std::size_t> ranks;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(held_); ++rank)
+      if (std::ranges::find(lost, rank) == lost.end()) ranks.push_back(rank);
+    return ranks;
+  }
+  void move(Time now, const ServiceMove& to) override {
+    held_ = static_cast<int>(to.from.size());
+    since_ = now;
+  }
+  [[nodiscard]] Time busy(std::size_t /*rank*/, Time now) const override { return now - since_; }
+  [[nodiscard]] ServiceReport report(Time /*now*/) override { return report_; }
+
+ private:
+  std::vector<std::pair<std::int64_t, int>> script_;
+  std::int64_t end_;
+  std::size_t at_ = 0;
+  int held_ = 1, wanted_ = 1;
+  Time since_;
+  ServiceReport report_;
+};
+
+ServiceMaker scripted(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end) {
+  return [script = std::move(script), end](Time) { return std::make_unique<Scripted>(script, end); };
+}
+
+/// A service on one of three GPUs that wants three from 10 to 40, and ends at 60, and a job on two of them for 100.
+StruckCluster lending(std::int32_t priority) {
+  StruckCluster cluster{.gpus_per_server = 3,
+                        .jobs = {serving_job(0, 60, 1), timed_ns(0, 100, 2)},
+                        .services = {scripted({{10, 3}, {40, 1}}, 60)}};
+  cluster.jobs[0].priority = priority;
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("a service takes GPUs back from jobs of lower priority, and lends them again") {
+  const RunResult result = lending(1).run_both_ways();
+  const JobResult& service = result.jobs[0];
+  CHECK(service.compute.ns() == 10 + 3 * 30 + 20);
+  CHECK(service.preemptions == 0);
+  CHECK(service.held.ns() == 60);
+  CHECK(result.jobs[1].preemptions == 1);
+  CHECK(result.jobs[1].finish.ns() == 130);
+  CHECK(result.gpus[2].busy.ns() == 130);
+}
+
+TEST_CASE("a service takes nothing from jobs of its own priority") {
+  const RunResult result = lending(0).run_both_ways();
+  CHECK(result.jobs[0].compute.ns() == 60);
+  CHECK(result.jobs[1].preemptions == 0);
+  CHECK(result.jobs[1].finish.ns() == 100);
+}
+
+TEST_CASE("a service takes GPUs from an elastic job, which goes on with the rest") {
+  StruckCluster cluster = lending(1);
+  cluster.jobs[1].duration = Time::nanoseconds(200);
+  cluster.sizes = {{{1, {{2 * kNominalPace, 0, -1}}}, {2, {{kNominalPace, 0, -1}}}}};
+  cluster.jobs[1].sizes = 0;
+  cluster.services = {scripted({{10, 2}}, 60)};
+  const RunResult result = cluster.run_both_ways();
+  CHECK(result.jobs[1].preemptions == 0);
+  CHECK(result.jobs[1].resizes == 1);
+  CHECK(result.jobs[0].compute.ns() == 10 + 2 * 50);
+}
+
+TEST_CASE("a GPU that fails stops its replica alone, and another GPU takes its place") {
+  // Server 0 is down from 15 to 30; server 2 is free, or has a job of 20.
+  StruckCluster cluster{.servers = 3, .jobs = {serving_job(0, 60, 1)}, .services = {scripted({{5, 2}}, 60)}};
+  cluster.failures.outages = {outage_at(15, 30)};
+  RunResult result = cluster.run_both_ways();
+  CHECK(result.jobs[0].interruptions == 0);
+  CHECK(result.jobs[0].finish.ns() == 60);
+  CHECK(result.jobs[0].compute.ns() == 5 + 2 * 55);
+  CHECK(result.gpus[0].busy.ns() == 15);
+  CHECK(result.gpus[2].busy.ns() == 45);
+  cluster.jobs.push_back(timed_ns(10, 10, 1));
+  result = cluster.run_both_ways();
+  CHECK(result.jobs[0].compute.ns() == 5 + 2 * 10 + 5 + 2 * 40);
+}
+
 TEST_CASE("a training job leaps beside a service") {
   StruckCluster cluster{.gpus_per_server = 3,
                         .jobs = {serving_job(0, 4000, 1), {}},

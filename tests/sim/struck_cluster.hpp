@@ -30,11 +30,13 @@ struct StruckCluster {
   DecisionObserver* decisions = nullptr;
   std::vector<VirtualCluster> vcs{};
   std::vector<ServiceMaker> services{};
+  std::vector<std::vector<JobSize>> sizes{};
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
     workload.jobs = jobs;
     workload.services = services;
+    workload.sizes = sizes;
     for (const std::string& graph : graphs) workload.graphs.push_back(graph_from_text(graph));
     for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
       workload.jobs[j].name = "job" + std::to_string(j);

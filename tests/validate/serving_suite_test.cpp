@@ -15,7 +15,7 @@ using namespace contend;
 TEST_CASE("serving suite: random cases are equal by leaps, step by step and by plain loops") {
   // validate/serving has 200 such cases; other ones here.
   const int cases = (kSanitized ? 100 : 1000) * effort_factor();
-  std::int64_t evictions = 0, scaled = 0, apart = 0;
+  std::int64_t evictions = 0, scaled = 0, apart = 0, stopped = 0;
   for (int number = 0; number < cases; ++number) {
     CAPTURE(number);
     const ServingCase drawn = random_serving_case(1000 + static_cast<std::uint64_t>(number));
@@ -35,10 +35,12 @@ TEST_CASE("serving suite: random cases are equal by leaps, step by step and by p
     for (const std::int64_t count : plain.evictions) evictions += count;
     scaled += static_cast<std::int64_t>(plain.scaled.size());
     apart += drawn.decode > 0 ? 1 : 0;
+    stopped += drawn.acts.empty() ? 0 : 1;
   }
   CHECK(evictions > 0);
   CHECK(scaled > 0);
   CHECK(apart > 0);
+  CHECK(stopped > 0);
 }
 
 TEST_CASE("serving suite: a law that is wrong by a nanosecond is seen") {

@@ -46,7 +46,7 @@ FleetSpec pool_of(const RlCase& each) {
   replica.batch = each.batch;
   FleetSpec pool;
   pool.replicas = static_cast<int>(each.replicas);
-  pool.kinds = {replica};
+  pool.replica = replica;
   return pool;
 }
 

@@ -5,6 +5,7 @@
 #include "validate/serving/plain_serving.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ FleetSpec fleet_spec(const ServingCase& input, bool leaps) {
   kind.leaps = leaps;
   FleetSpec spec;
   spec.replicas = input.replicas;
-  spec.kinds = {kind};
+  spec.replica = kind;
   spec.routing = input.route == 0   ? RequestRouting::round_robin
                  : input.route == 1 ? RequestRouting::least
                                     : RequestRouting::affinity;
@@ -43,6 +44,7 @@ FleetSpec fleet_spec(const ServingCase& input, bool leaps) {
   spec.scaling.down = input.down;
   spec.scaling.least = input.least;
   spec.scaling.most = input.most;
+  spec.scaling.by_owner = input.by_owner;
   return spec;
 }
 
@@ -69,6 +71,18 @@ void draw_limits(CaseDraws& draws, ServingCase& drawn) {
   if (draws.one_in(4)) {
     drawn.drafts = draws.whole(1, 4);
     for (int i = 0; i < 5; ++i) drawn.accepted.push_back(draws.whole(0, drawn.drafts));
+  }
+}
+
+/// Acts until `last` or somewhat later.
+void draw_acts(CaseDraws& draws, std::int64_t last, std::int64_t grid, ServingCase& drawn) {
+  drawn.by_owner = draws.one_in(2);
+  if (drawn.cold == 0) drawn.cold = draws.whole(1, 4'000'000);
+  const std::int64_t acts = draws.whole(1, 8), mean = (last + 2'000'000) / acts / grid;
+  for (std::int64_t i = 0, at = 0; i < acts; ++i) {
+    at += (1 + draws.whole(0, 2 * mean)) * grid;
+    const std::int64_t stopped = draws.one_in(3) ? -1 : draws.whole(0, drawn.replicas);
+    drawn.acts.push_back({at, stopped, draws.one_in(2) ? at : at + draws.whole(1, 1'000'000)});
   }
 }
 
@@ -112,16 +126,28 @@ class RandomOwner {
   int left_ = 12;
 };
 
+void act(Fleet& fleet, const ServingCase& input, const std::array<std::int64_t, 3>& act) {
+  const Time now = Time::nanoseconds(act[0]);
+  if (act[1] >= 0 && act[1] < fleet.replicas()) fleet.stop(now, static_cast<int>(act[1]), Time::nanoseconds(act[2]));
+  for (int r = 0; input.by_owner && r < fleet.replicas(); ++r)
+    if (fleet.drained(r)) fleet.stop(now, r, now);
+  while (fleet.asked() > 0) fleet.start(now, now + Time::nanoseconds(input.cold));
+}
+
 FleetOutcome outcome_of(const ServingCase& input, bool leaps, bool interrupted, std::uint64_t seed) {
   Fleet fleet{fleet_spec(input, leaps)};
   for (const auto& [arrival, prompt, answer, prefix, hits] : input.requests) {
     fleet.submit({Time::nanoseconds(arrival), prompt, answer, prefix, hits});
   }
   RandomOwner owner{fleet, seed};
+  auto next_act = input.acts.begin();
   for (;;) {
-    const Time now = interrupted ? std::min(fleet.next(), owner.next()) : fleet.next();
+    Time now = interrupted ? std::min(fleet.next(), owner.next()) : fleet.next();
+    if (next_act != input.acts.end()) now = std::min(now, Time::nanoseconds((*next_act)[0]));
     if (now == Time::never()) break;
     fleet.advance(now);
+    for (; next_act != input.acts.end() && Time::nanoseconds((*next_act)[0]) == now; ++next_act)
+      act(fleet, input, *next_act);
     if (interrupted) owner.act(now);
     fleet.begin_steps();
   }
@@ -195,6 +221,7 @@ ServingCase random_serving_case(std::uint64_t number) {
     drawn.block = draws.whole(1, 8);
     drawn.blocks = longest / drawn.block + 1 + draws.whole(0, 3 * longest / drawn.block);
   }
+  if (drawn.decode == 0 && draws.one_in(2)) draw_acts(draws, at, grid, drawn);
   return drawn;
 }
 

@@ -15,10 +15,16 @@ struct PlainRequest {
   std::int64_t token = 0;                                 // when it got its last one
 };
 
+enum class PlainStage { gone, starting, live, draining };
+
 struct PlainReplica {
   std::vector<std::size_t> running, queue;
   std::int64_t ends = kNever;
-  bool decodes = false;  // only: prefill is elsewhere
+  std::int64_t computes = 0;  // tokens, in its step
+  bool decodes = false;       // only: prefill is elsewhere
+  PlainStage stage = PlainStage::gone;
+  std::int64_t ready = kNever;  // while it is starting
+  [[nodiscard]] bool is_empty() const { return running.empty() && queue.empty(); }
 };
 
 struct PlainTransfer {
@@ -32,11 +38,11 @@ class PlainSimulator {
     answer_.first.assign(requests_.size(), -1);
     answer_.end = answer_.first;
     answer_.evictions.assign(requests_.size(), 0);
-    pool_ = static_cast<std::size_t>(std::max(in_.replicas, in_.most));
+    pool_ = static_cast<std::size_t>(in_.replicas + 2 * in_.most) + in_.acts.size();
     replicas_.resize(pool_ + static_cast<std::size_t>(in_.decode));
     link_.assign(pool_, 0);
     for (std::size_t r = pool_; r < replicas_.size(); ++r) replicas_[r].decodes = true;
-    live_ = in_.replicas;
+    for (int r = 0; r < in_.replicas; ++r) replicas_[static_cast<std::size_t>(r)].stage = PlainStage::live;
   }
 
   ServingAnswer run() {
@@ -45,10 +51,14 @@ class PlainSimulator {
         if (replicas_[r].ends == now) end_step(r, now);
       }
       end_transfers(now);
+      send_again(now);
       for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (in_.requests[i][0] == now) arrive(i);
       }
       scale(now);
+      for (const auto& [at, stopped, again] : in_.acts) {
+        if (at == now) act(now, stopped, again);
+      }
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
         if (replicas_[r].ends == kNever) begin_step(r, now);
       }
@@ -61,7 +71,7 @@ class PlainSimulator {
   bool decoding(std::size_t i) const { return requests_[i].given > 0 && requests_[i].cached == known(i) - 1; }
   std::int64_t blocks(std::int64_t tokens) const { return (tokens + in_.block - 1) / in_.block; }
   std::int64_t outstanding() const {
-    std::int64_t count = static_cast<std::int64_t>(transfers_.size());
+    std::int64_t count = static_cast<std::int64_t>(transfers_.size() + again_.size() + unrouted_.size());
     for (const PlainReplica& r : replicas_) count += static_cast<std::int64_t>(r.running.size() + r.queue.size());
     return count;
   }
@@ -78,8 +88,10 @@ class PlainSimulator {
     for (const PlainReplica& r : replicas_) consider(r.ends);
     for (const PlainTransfer& t : transfers_) consider(t.ends);
     for (const auto& request : in_.requests) consider(request[0]);
-    for (const std::int64_t ready : starting_) consider(ready);
-    const bool may_stop = in_.down > 0 && live_ > in_.least;
+    for (const PlainReplica& r : replicas_) consider(r.ready);
+    for (const auto& act : in_.acts) consider(act[0]);
+    for (const auto& [when, request] : again_) consider(when);
+    const bool may_stop = in_.down > 0 && live() + asked_ > in_.least;
     if (in_.period > 0 && (outstanding() > 0 || may_stop)) consider((now / in_.period + 1) * in_.period);
     return at;
   }
@@ -139,32 +151,133 @@ class PlainSimulator {
   }
 
   void arrive(std::size_t i) {
-    const auto live = static_cast<std::size_t>(live_);
-    std::size_t r = 0;
-    if (in_.route == 0) {
-      turn_ = turn_ + 1 >= live ? 0 : turn_ + 1;
-      r = turn_;
-    } else {
-      r = in_.route == 2 ? static_cast<std::size_t>(in_.requests[i][3]) % live : fewest(0, live);
-    }
     requests_[i].cached = std::min(in_.requests[i][4], in_.requests[i][1] - 1);
+    route(i);
+  }
+
+  void route(std::size_t i) {
+    std::vector<std::size_t> takers;
+    for (std::size_t r = 0; r < pool_; ++r) {
+      if (replicas_[r].stage == PlainStage::live) takers.push_back(r);
+    }
+    if (takers.empty()) {
+      unrouted_.push_back(i);
+      return;
+    }
+    std::size_t r = takers.front();
+    if (in_.route == 0) {
+      for (const std::size_t taker : takers) {
+        if (static_cast<std::int64_t>(taker) <= turn_) continue;
+        r = taker;
+        break;
+      }
+      turn_ = static_cast<std::int64_t>(r);
+    } else if (in_.route == 2) {
+      r = takers[static_cast<std::size_t>(in_.requests[i][3]) % takers.size()];
+    } else {
+      const auto size = [&](std::size_t t) { return replicas_[t].running.size() + replicas_[t].queue.size(); };
+      for (const std::size_t taker : takers) r = size(taker) < size(r) ? taker : r;
+    }
     replicas_[r].queue.push_back(i);
   }
 
+  void send_again(std::int64_t now) {
+    std::vector<std::size_t> due;
+    for (const auto& [when, request] : again_) {
+      if (when <= now) due.push_back(request);
+    }
+    std::erase_if(again_, [now](const auto& each) { return each.first <= now; });
+    for (const std::size_t i : due) route(i);
+  }
+
+  int count(PlainStage stage) const {
+    int count = 0;
+    for (std::size_t r = 0; r < pool_; ++r) count += replicas_[r].stage == stage ? 1 : 0;
+    return count;
+  }
+  int live() const { return count(PlainStage::live); }
+
   void scale(std::int64_t now) {
-    if (in_.period == 0) return;
-    while (!starting_.empty() && starting_.front() == now) {
-      starting_.erase(starting_.begin());
-      answer_.scaled.emplace_back(now, ++live_);
+    for (PlainReplica& r : replicas_) {
+      if (r.ready != now) continue;
+      r.ready = kNever;
+      r.stage = PlainStage::live;
+      answer_.scaled.emplace_back(now, live());
     }
-    if (now == 0 || now % in_.period != 0) return;
+    if (live() > 0) {
+      const std::vector<std::size_t> were = unrouted_;
+      unrouted_.clear();
+      for (const std::size_t i : were) route(i);
+    }
+    if (in_.period == 0 || now == 0 || now % in_.period != 0) return;
     const auto load = static_cast<double>(outstanding());
-    const int coming = live_ + static_cast<int>(starting_.size());
+    const int coming = live() + count(PlainStage::starting) + asked_;
     if (load > in_.up * coming && coming < in_.most) {
-      starting_.push_back(now + in_.cold);
-    } else if (load < in_.down * live_ && starting_.empty() && live_ > in_.least) {
-      answer_.scaled.emplace_back(now, --live_);
+      one_more(now);
+    } else if (load < in_.down * live() && count(PlainStage::starting) == 0 && coming > in_.least) {
+      if (asked_ > 0) {
+        --asked_;
+        return;
+      }
+      std::size_t last = pool_ - 1;
+      while (replicas_[last].stage != PlainStage::live) --last;
+      replicas_[last].stage = PlainStage::draining;
+      answer_.scaled.emplace_back(now, live());
     }
+  }
+
+  void one_more(std::int64_t now) {
+    for (std::size_t r = 0; r < pool_; ++r) {
+      if (replicas_[r].stage != PlainStage::draining || (replicas_[r].is_empty() && !in_.by_owner)) continue;
+      replicas_[r].stage = PlainStage::live;
+      answer_.scaled.emplace_back(now, live());
+      return;
+    }
+    ++asked_;
+    if (!in_.by_owner) start(now);
+  }
+
+  void start(std::int64_t now) {
+    if (asked_ > 0) --asked_;
+    for (std::size_t r = 0; r < pool_; ++r) {
+      PlainReplica& replica = replicas_[r];
+      const bool is_left = replica.stage == PlainStage::draining && replica.is_empty() && !in_.by_owner;
+      if (replica.stage != PlainStage::gone && !is_left) continue;
+      replica.stage = PlainStage::starting;
+      replica.ready = now + in_.cold;
+      return;
+    }
+  }
+
+  void act(std::int64_t now, std::int64_t stopped, std::int64_t again) {
+    if (stopped >= 0) stop(static_cast<std::size_t>(stopped), now, again);
+    for (std::size_t r = 0; r < pool_; ++r) {
+      const bool has_left = replicas_[r].stage == PlainStage::draining && replicas_[r].is_empty();
+      if (has_left && in_.by_owner) replicas_[r].stage = PlainStage::gone;
+    }
+    while (asked_ > 0) start(now);
+  }
+
+  void stop(std::size_t r, std::int64_t now, std::int64_t again) {
+    PlainReplica& replica = replicas_[r];
+    if (replica.stage == PlainStage::live || replica.stage == PlainStage::starting) ++asked_;
+    replica.stage = PlainStage::gone;
+    replica.ready = kNever;
+    if (replica.ends != kNever) {  // the step is as if it had never begun
+      --answer_.steps;
+      answer_.computed -= replica.computes;
+    }
+    replica.ends = kNever;
+    for (const auto* const list : {&replica.running, &replica.queue}) {
+      for (const std::size_t i : *list) {
+        answer_.recomputed += requests_[i].cached;
+        requests_[i].cached = requests_[i].held = requests_[i].now = 0;
+        again_.emplace_back(again, i);
+      }
+    }
+    replica.running.clear();
+    replica.queue.clear();
+    send_again(now);
   }
 
   void evict_last(std::size_t r) {
@@ -233,6 +346,7 @@ class PlainSimulator {
     }
     ++answer_.steps;
     answer_.computed += tokens;
+    replicas_[r].computes = tokens;
     replicas_[r].ends = now + in_.overhead + std::max(in_.weights, in_.token * tokens) + in_.cache * cached;
   }
 
@@ -240,10 +354,13 @@ class PlainSimulator {
   std::vector<PlainRequest> requests_;
   std::vector<PlainReplica> replicas_;
   std::vector<PlainTransfer> transfers_;
-  std::vector<std::int64_t> starting_, link_;
+  std::vector<std::int64_t> link_;
+  std::vector<std::pair<std::int64_t, std::size_t>> again_;  // when a request is sent again
+  std::vector<std::size_t> unrouted_;                        // while no replica takes requests
   ServingAnswer answer_;
-  std::size_t pool_ = 0, turn_ = SIZE_MAX;
-  int live_ = 0;
+  std::size_t pool_ = 0;
+  std::int64_t turn_ = -1;
+  int asked_ = 0;
 };
 
 }  // namespace

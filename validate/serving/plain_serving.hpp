@@ -28,6 +28,10 @@ struct ServingCase {
   std::int64_t period = 0, cold = 0;
   double up = 0, down = 0;
   int least = 1, most = 1;
+  bool by_owner = false;  ///< replicas that the rule asks for are started by acts
+  /// What an owner does: the instant; a replica that stops, or -1; and when its requests are sent again. Then replicas
+  /// that have drained stop, if they are the owner's, and those that are asked for are started, ready after `cold`.
+  std::vector<std::array<std::int64_t, 3>> acts{};
   /// Arrival, prompt, answer, prefix, hits.
   std::vector<std::array<std::int64_t, 5>> requests{};
 };
@@ -48,7 +52,7 @@ struct ServingAnswer {
 /// random instants, sometimes loses its caches, and a replica fails.
 [[nodiscard]] bool leaps_are_exact(const ServingCase& input, bool interrupted, std::uint64_t seed);
 /// A small case drawn at random: evictions, chunks, batches, budgets, replicas, prefixes, drafts, scaling, prefill
-/// apart.
+/// apart, replicas that stop.
 [[nodiscard]] ServingCase random_serving_case(std::uint64_t number);
 
 }  // namespace contend

@@ -132,7 +132,7 @@ void add_half_hour(CheckedTable& table, const AzureHalfHour& row) {
   kind.block = 16;
   kind.blocks = row.blocks;
   FleetSpec spec;
-  spec.kinds = {kind};
+  spec.replica = kind;
   spec.replicas = row.replicas;
   Fleet fleet{spec};
   for (const ServedRequest& request : trace.requests) fleet.submit(request);

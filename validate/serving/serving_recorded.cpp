@@ -81,7 +81,7 @@ Latencies simulate(const StepLaw& law, const std::vector<ServedRequest>& request
   kind.batch = kBatch;
   kind.block = kBlock;
   kind.blocks = kBlocks;
-  spec.kinds = {kind};
+  spec.replica = kind;
   Fleet fleet{spec};
   for (const ServedRequest& request : requests) fleet.submit(request);
   for (Time now = fleet.next(); now != Time::never(); now = fleet.next()) {

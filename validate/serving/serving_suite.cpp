@@ -32,7 +32,7 @@ struct PoissonMeans {
 
 PoissonMeans poisson_means(const ReplicaSpec& kind, const PoissonRun& run) {
   FleetSpec spec;
-  spec.kinds = {kind};
+  spec.replica = kind;
   Fleet fleet{spec};
   RandomStream gaps{1, "validate/serving/gaps"};
   double at = 0;

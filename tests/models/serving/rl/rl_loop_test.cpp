@@ -38,7 +38,7 @@ FleetSpec pool_of(int replicas = 1, std::int64_t batch = 1000, std::int64_t toke
   replica.batch = batch;
   FleetSpec pool;
   pool.replicas = replicas;
-  pool.kinds = {replica};
+  pool.replica = replica;
   return pool;
 }
 
