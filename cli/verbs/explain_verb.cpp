@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/explain_report.hpp"
+#include "cli/explain_request.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
@@ -95,7 +96,10 @@ int explain_messages(const Arguments& arguments, const Scenario& scenario) {
 
 int explain_verb(const Arguments& arguments) {
   ExplainedRun run = load_run(arguments);
+  const auto request = arguments.whole_number("request", 0, std::numeric_limits<std::uint32_t>::max());
+  if (request) arguments.refuse("json", "with --request: requests.csv has its figures");
   if (run.scenario.overlap.given()) {
+    if (request) throw UsageError{"contend explain: --request means nothing to an iteration study"};
     if (arguments.has("waits"))
       throw UsageError{"contend explain: --waits means nothing to an iteration study, whose jobs never wait"};
     return explain_messages(arguments, run.scenario);
@@ -105,7 +109,7 @@ int explain_verb(const Arguments& arguments) {
   hooks.monitor = [](const Progress&) { return !interrupted(); };
   ExplainReport report;
   report.job = explain_job(run.scenario, run.seed, arguments.positionals()[1], hooks,
-                           arguments.has("waits") ? ExplainWhat::waits : ExplainWhat::waits_and_iterations);
+                           arguments.has("waits") || request ? ExplainWhat::waits : ExplainWhat::waits_and_iterations);
   if (interrupted()) {
     print_message("contend: interrupted; nothing was explained\n");
     return kExitInterrupted;
@@ -119,6 +123,10 @@ int explain_verb(const Arguments& arguments) {
   report.scheduling = run.scenario.scheduling.name;
   report.placement = run.scenario.placement.name;
   report.seed = run.seed;
+  if (request) {
+    print_output("{}", request_text(report, *request));
+    return kExitOk;
+  }
   print_output("{}", arguments.has("json") ? explanation_json(report) : explanation_text(report));
   return kExitOk;
 }

@@ -67,6 +67,25 @@ TEST_CASE("the story says that a job waited for a rack, though enough GPUs were 
   CHECK(contains(story.out, "no rack has room for it, though 8 GPUs are free in the cluster"));
 }
 
+TEST_CASE("the story of a request says for how long it waited, and for what") {
+  // The batch has one request, whose two steps take 1 ms each.
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations\na,0,chat,1,\n");
+  here.write("requests.csv", "arrival,prompt,answer\n0,100,2\n0,100,2\n");
+  here.write("run.yaml",
+             "schema_version: 2\nname: run\ncluster: {servers: 1, gpus_per_server: 1}\n"
+             "policies: {scheduling: fifo}\nworkload: {jobs: jobs.csv}\n"
+             "serving: {chat: {step: {weights: 1ms}, batch: 1, requests: {trace: requests.csv}}}\n");
+  const Outcome story = here.contend("explain run.yaml a --request 1");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "request 1 of a, in run.yaml (seed 1): 100 tokens of prompt, 2 tokens of answer"));
+  CHECK(contains(story.out, "0.002000 s  begins: request 1 waited 0.002 s for a place in the batch"));
+  CHECK(contains(story.out, "0.003000 s  first token, 0.003 s after it arrived"));
+  CHECK(
+      contains(story.out, "0.004000 s  last token, 0.004 s after it arrived, 0.001 s for each token after the first"));
+  CHECK(contains(here.contend("explain run.yaml a --request 2").err, "job a has 2 requests, from number 0 on"));
+}
+
 TEST_CASE("the story counts what a job's steps leave of its slowness, what is out of service, and why a job ends") {
   // GPU 3 takes 3 times as long from 100 s on. After 60 s the job has lost 40 and moves micro-batches; of 8 replicas
   // the slow one then takes 364 thousandths of its passes, 3 times as long.
