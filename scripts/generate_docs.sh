@@ -8,7 +8,7 @@
 #                                       the figures of the pages that runs of shipped scenarios draw, instead: a minute
 #   scripts/generate_docs.sh --check [--figures] [PROGRAM]
 #                                       writes nothing; exits 1 and shows the difference if a file is out of date. The
-#                                       three figures that take longest are left out unless CONTEND_EFFORT is set
+#                                       four figures that take longest are left out unless CONTEND_EFFORT is set
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -84,6 +84,7 @@ if $figures; then
   study shared-fabric parallel/shared-fabric.yaml avg_jct_s sweep-ratio-lines.svg
   study routing-and-placement network/routing-and-placement.yaml avg_jct_s sweep-lines.svg
   study spares-16k failures/spares-16k.yaml effective_time sweep-lines.svg
+  study lend-at-night serving/lend-at-night.yaml tpot_mean_s sweep-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command is that of docs/howto/tune.md.
