@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 namespace contend {
 namespace {
 
+using key_rows::property;
 using key_rows::row;
 
 constexpr int kMaxLevelServers = 1'000'000;
@@ -35,8 +37,15 @@ Codec<std::vector<NamedLevel>> levels_codec() {
 
 template <std::string LevelWish::*kName>
 ScenarioKey wish_key(std::string_view path) {
-  return row(
-      path, [](auto& s) -> auto& { return s.workload.level.*kName; }, text_codec());
+  using Name = std::optional<std::string>;
+  return property<Name>(
+      path,
+      [](const Scenario& s) {
+        const std::string& name = s.workload.level.*kName;
+        return name.empty() ? Name{} : Name{name};
+      },
+      [](Scenario& s, Name name) { s.workload.level.*kName = std::move(name).value_or(""); },
+      optional_codec(text_codec(), "none"));
 }
 
 /// The numbers of the servers after which domains end.
@@ -71,7 +80,7 @@ std::vector<ScenarioKey> level_keys() {
 
 std::vector<Complaint> level_complaints(const ClusterSetup& cluster, const LevelWish& wish) {
   std::vector<Complaint> complaints;
-  std::set<std::string> names{"server", "cluster"};
+  std::set<std::string> names{"server", "cluster", "none"};
   const NamedLevel* below = nullptr;
   for (const NamedLevel& level : cluster.levels) {
     const auto complain = [&](std::string_view member, std::string reason, std::string hint) {
@@ -81,7 +90,8 @@ std::vector<Complaint> level_complaints(const ClusterSetup& cluster, const Level
     };
     if (level.name.empty()) complain(".name", "a level has no name", {});
     if (!names.insert(level.name).second)
-      complain(".name", fmt::format("there are two levels `{}`", level.name), "server and cluster are levels, too");
+      complain(".name", fmt::format("there are two levels `{}`", level.name),
+               "server, cluster and none mean something else");
     if (level.servers && !level.sizes.empty())
       complain("", fmt::format("`{}` has servers and sizes", level.name), "give one of the two");
     if (!level.servers && level.sizes.empty()) {
