@@ -84,8 +84,11 @@ bool Admission::find_replica_place(JobId job, int gpus) {
   }
   run.width = had;
   in_pass_ = true;  // a decision, though not of the policy
-  for (const JobId victim : victims_)
-    if (!shrinks(victim, chosen_)) preempt(victim, job);
+  for (const JobId victim : victims_) {
+    if (shrinks(victim, chosen_)) continue;
+    state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.left(victim); });
+    preempt(victim, job);
+  }
   in_pass_ = false;
   return !chosen_.empty();
 }

@@ -73,7 +73,7 @@ std::vector<std::size_t> FleetService::unused() const {
 }
 
 std::vector<std::size_t> FleetService::left_without(std::span<const std::size_t> lost) const {
-  if (plan_->fleet.decode.replicas > 0 || lost.empty()) return {};
+  if (plan_->fleet.decode.replicas > 0 || plan_->keeps_gpus || lost.empty()) return {};
   std::vector<bool> is_lost(placed_.size());
   for (const std::size_t rank : lost) is_lost[rank / static_cast<std::size_t>(plan_->gpus_per_replica)] = true;
   return ranks_where([&](std::size_t place) { return !is_lost[place]; });

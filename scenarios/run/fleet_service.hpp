@@ -19,6 +19,7 @@ struct ServicePlan {
   int gpus_per_replica = 1;
   std::vector<ServedRequest> requests;  ///< by arrival, which counts from the submission of the job
   ServiceTargets targets;
+  bool keeps_gpus = false;  ///< the job has its GPUs until it ends: one that fails stops all replicas
 };
 
 /// The replicas with which it begins are on ranks by their numbers; where prefill and decode are apart, replicas for

@@ -332,7 +332,8 @@ std::shared_ptr<const JobList> with_think_times(const WorkloadSetup& workload, s
 
 std::shared_ptr<const JobList> served(const Scenario& scenario, std::uint64_t seed,
                                       std::shared_ptr<const JobList> list) {
-  const ServingRun run{seed, scenario.engine.leap, scenario.workload.jobs.value_or("workload")};
+  const ServingRun run{seed, scenario.engine.leap, scenario.workload.jobs.value_or("workload"),
+                       scenario.scheduling.name};
   return with_services(scenario, run, std::move(list));
 }
 

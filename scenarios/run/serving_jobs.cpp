@@ -23,6 +23,11 @@
 namespace contend {
 namespace {
 
+/// True if the policy plans with the places of running jobs until their ends, so that jobs keep them (BackfillPolicy).
+bool plans_places(std::string_view policy) {
+  return policy == "easy" || policy == "conservative" || policy == "slurm-backfill";
+}
+
 template <class Entry>
 const Entry* entry_named(const std::vector<Entry>& entries, std::string_view name) {
   const auto entry = std::ranges::find(entries, name, &Entry::name);
@@ -104,7 +109,14 @@ class ServicePlans {
     ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus(), run_),
                      .gpus_per_replica = entry.gpus(),
                      .requests = std::move(list.requests),
-                     .targets = entry.targets};
+                     .targets = entry.targets,
+                     .keeps_gpus = plans_places(run_.scheduling)};
+    if (entry.scale && plan.keeps_gpus)
+      throw InputError{{.key = fmt::format("serving.{}.scale", entry.name),
+                        .reason = fmt::format("{} plans with the GPUs that a job has until it ends, and replicas would "
+                                              "come and go",
+                                              run_.scheduling),
+                        .hint = "another policies.scheduling"}};
     const Fleet fleet{plan.fleet};
     for (const ServedRequest& each : plan.requests) {
       try {

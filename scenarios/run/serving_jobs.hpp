@@ -13,8 +13,9 @@ namespace contend {
 /// What the services of a run have in common.
 struct ServingRun {
   std::uint64_t seed = 1;
-  bool leaps = true;   ///< engine.leap
-  std::string source;  ///< of the jobs, for messages: the job list
+  bool leaps = true;         ///< engine.leap
+  std::string source;        ///< of the jobs, for messages: the job list
+  std::string scheduling{};  ///< the policy
 };
 
 /// The jobs with their services. Their durations: for how long requests come, or what RL or federated training takes

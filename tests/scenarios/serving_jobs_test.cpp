@@ -151,6 +151,9 @@ TEST_CASE("serving: a failed GPU stops its replica, whose requests go to the oth
   CHECK(result.services.front().requests[0].replica == 1);
   served.scenario.engine.leap = false;
   CHECK(served.run().digest == result.digest);
+  served.scenario.scheduling =
+      parsed("policies: {scheduling: easy}").scheduling;  // which plans with the places of jobs
+  CHECK(served.run().jobs[0].interruptions == 1);
 }
 
 TEST_CASE("serving: requests count from the submission, beside jobs that train, with and without leaping") {
@@ -269,6 +272,10 @@ TEST_CASE("serving: what can't be is refused at its place") {
   CHECK(refusals("", "").find("there is no request") != std::string::npos);
   CHECK(refusals("0,6,4\n", ", scale: {min: 2, max: 2, up: 2, down: 1}")
             .starts_with("jobs.csv:2: gpus: 1 make 1 replica of serving.chat, which has 2 to 2 (scale)"));
+  ServedScenario planned{"0,6,4\n", ", scale: {max: 2, up: 2, down: 1}"};
+  CHECK(planned.refusals() == "");
+  planned.scenario.scheduling = parsed("policies: {scheduling: easy}").scheduling;
+  CHECK(planned.refusals().starts_with("serving.chat.scale: easy plans with the GPUs that a job has until it ends"));
   ServedScenario cached{"0,6,4\n"};
   cached.scenario.serving.front().requests.cache = 5;
   CHECK(cached.refusals().starts_with("serving.chat.requests.cache: the trace doesn't say of which blocks"));

@@ -238,10 +238,8 @@ class PlainEviction {
 /// The parts of an engine that say what running jobs would lose.
 struct Parts {
   explicit Parts(EngineState& state)
-      : courier{state},
-        executor{state, courier, {}, {}},
-        saver{state, executor},
-        bodies{state, executor, courier, saver, {}} {}
+      : courier{state}, executor{state, courier, {}, {}}, saver{state, executor}, bodies{state, executor, courier,
+                                                                                         saver, {},       {}} {}
   Courier courier;
   Executor executor;
   Saver saver;

@@ -160,9 +160,10 @@ TEST_CASE("a run that is cut counts what a service has done by then") {
 namespace {
 
 /// Replicas of one GPU that are always busy, and whose number follows a script: from each of these times on so many.
-class Scripted final : public Service {
+class ScriptedReplicas final : public Service {
  public:
-  Scripted(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end) : script_{std::move(script)}, end_{end} {
+  ScriptedReplicas(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end)
+      : script_{std::move(script)}, end_{end} {
     report_.requests.emplace_back();
   }
   void begin(Time now) override { since_ = now; }
@@ -209,15 +210,15 @@ class Scripted final : public Service {
   ServiceReport report_;
 };
 
-ServiceMaker scripted(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end) {
-  return [script = std::move(script), end](Time) { return std::make_unique<Scripted>(script, end); };
+ServiceMaker scripted_replicas(std::vector<std::pair<std::int64_t, int>> script, std::int64_t end) {
+  return [script = std::move(script), end](Time) { return std::make_unique<ScriptedReplicas>(script, end); };
 }
 
 /// A service on one of three GPUs that wants three from 10 to 40, and ends at 60, and a job on two of them for 100.
-StruckCluster lending(std::int32_t priority) {
+StruckCluster lending_service(std::int32_t priority) {
   StruckCluster cluster{.gpus_per_server = 3,
                         .jobs = {serving_job(0, 60, 1), timed_ns(0, 100, 2)},
-                        .services = {scripted({{10, 3}, {40, 1}}, 60)}};
+                        .services = {scripted_replicas({{10, 3}, {40, 1}}, 60)}};
   cluster.jobs[0].priority = priority;
   return cluster;
 }
@@ -225,7 +226,7 @@ StruckCluster lending(std::int32_t priority) {
 }  // namespace
 
 TEST_CASE("a service takes GPUs back from jobs of lower priority, and lends them again") {
-  const RunResult result = lending(1).run_both_ways();
+  const RunResult result = lending_service(1).run_both_ways();
   const JobResult& service = result.jobs[0];
   CHECK(service.compute.ns() == 10 + 3 * 30 + 20);
   CHECK(service.preemptions == 0);
@@ -236,18 +237,18 @@ TEST_CASE("a service takes GPUs back from jobs of lower priority, and lends them
 }
 
 TEST_CASE("a service takes nothing from jobs of its own priority") {
-  const RunResult result = lending(0).run_both_ways();
+  const RunResult result = lending_service(0).run_both_ways();
   CHECK(result.jobs[0].compute.ns() == 60);
   CHECK(result.jobs[1].preemptions == 0);
   CHECK(result.jobs[1].finish.ns() == 100);
 }
 
 TEST_CASE("a service takes GPUs from an elastic job, which goes on with the rest") {
-  StruckCluster cluster = lending(1);
+  StruckCluster cluster = lending_service(1);
   cluster.jobs[1].duration = Time::nanoseconds(200);
   cluster.sizes = {{{1, {{2 * kNominalPace, 0, -1}}}, {2, {{kNominalPace, 0, -1}}}}};
   cluster.jobs[1].sizes = 0;
-  cluster.services = {scripted({{10, 2}}, 60)};
+  cluster.services = {scripted_replicas({{10, 2}}, 60)};
   const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[1].preemptions == 0);
   CHECK(result.jobs[1].resizes == 1);
@@ -256,7 +257,7 @@ TEST_CASE("a service takes GPUs from an elastic job, which goes on with the rest
 
 TEST_CASE("a GPU that fails stops its replica alone, and another GPU takes its place") {
   // Server 0 is down from 15 to 30; server 2 is free, or has a job of 20.
-  StruckCluster cluster{.servers = 3, .jobs = {serving_job(0, 60, 1)}, .services = {scripted({{5, 2}}, 60)}};
+  StruckCluster cluster{.servers = 3, .jobs = {serving_job(0, 60, 1)}, .services = {scripted_replicas({{5, 2}}, 60)}};
   cluster.failures.outages = {outage_at(15, 30)};
   RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].interruptions == 0);
