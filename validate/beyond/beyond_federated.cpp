@@ -202,7 +202,7 @@ CheckedTable federated_random_cases() {
   std::uint64_t equal = 0;
   for (std::uint64_t seed = 1; seed <= kFederatedCases; ++seed) {
     const std::string difference = federated_difference(random_federated_case(seed));
-    equal += difference.empty() ? 1 : 0;
+    if (difference.empty()) ++equal;
     if (!difference.empty()) table.notes.push_back(fmt::format("case {}: {}", seed, difference));
   }
   table.checks.push_back(

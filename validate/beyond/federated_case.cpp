@@ -15,9 +15,9 @@ namespace contend {
 namespace {
 
 /// Small numbers, so that much falls on one instant.
-class Draws {
+class CaseDraws {
  public:
-  explicit Draws(std::uint64_t seed) : stream_{seed, "federated case"} {}
+  explicit CaseDraws(std::uint64_t seed) : stream_{seed, "federated case"} {}
   std::int64_t whole(std::int64_t least, std::int64_t most) { return stream_.uniform_integer(least, most); }
   Time ns(std::int64_t least, std::int64_t most) { return Time::nanoseconds(whole(least, most)); }
   bool one_in(std::int64_t n) { return whole(1, n) == 1; }
@@ -26,7 +26,7 @@ class Draws {
   RandomStream stream_;
 };
 
-PresenceSpec random_presence(std::size_t clients, Draws& draws) {
+PresenceSpec random_presence(std::size_t clients, CaseDraws& draws) {
   PresenceSpec presence;
   presence.period = Time::nanoseconds(120);
   for (std::size_t c = 0; c < clients; ++c) {
@@ -64,7 +64,7 @@ std::string broken_sum(const FederatedLoop& loop) {
 }  // namespace
 
 FederatedSpec random_federated_case(std::uint64_t seed) {
-  Draws draws{seed};
+  CaseDraws draws{seed};
   FederatedSpec spec;
   const std::int64_t clients = draws.whole(1, 7);
   for (std::int64_t c = 0; c < clients; ++c)

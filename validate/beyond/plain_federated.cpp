@@ -86,7 +86,7 @@ class Plain {
   static std::int64_t sent(std::int64_t bytes, Ns from, Ns length, Ns now) {
     if (now >= from + length) return bytes;
     if (now <= from) return 0;
-    return static_cast<std::int64_t>(static_cast<__int128>(bytes) * (now - from) / length);
+    return static_cast<std::int64_t>(Int128{bytes} * (now - from) / length);
   }
   void end_work(const PlainWork& work, Ns now, bool is_update) {
     const std::int64_t down = sent(spec_.down.count(), work.begin, work.down, now);
