@@ -44,7 +44,7 @@ TEST_CASE("federated jobs: rounds that wait for all, and the server that makes v
   CHECK(figures.federated.sent_b == 40);
   CHECK(figures.federated.dropped_b == 0);
   CHECK(figures.staleness_max == 0);
-  const Replica replica{1, result};
+  const Replica replica{1, result, summarise(result), {}};
   CHECK(rounds_csv({&replica, 1}) ==
         "job_id,round,begin_s,end_s,version,asked,updates,lost,staleness_mean,staleness_max,down_bytes,up_bytes,"
         "dropped_bytes\n"
