@@ -32,6 +32,7 @@ constexpr VerbCode kVerbs[] = {
     {"list", list_verb},
     {"import", import_verb},
     {"import training", import_training_verb},
+    {"cluster import", cluster_import_verb},
     {"schema", schema_verb},
     {"completion", completion_verb},
     {"man", man_verb},

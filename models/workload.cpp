@@ -154,6 +154,8 @@ std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_p
 namespace {
 
 /// A job as its request describes it, without what a workload has numbers for.
+constexpr Time kInstant = Time::nanoseconds(1);
+
 JobSpec as_requested(const JobRequest& request) {
   JobSpec job;
   job.name = request.name;
@@ -174,6 +176,9 @@ JobSpec as_requested(const JobRequest& request) {
   job.memory_per_gpu = request.gpu_memory;
   job.priority = request.priority;
   if (request.deadline) job.deadline = request.submit + *request.deadline;
+  if (!request.elapsed) return job;
+  *job.duration -= *request.elapsed;
+  if (job.limit) job.limit = std::max(*job.limit - *request.elapsed, kInstant);  // it may have overrun its limit
   return job;
 }
 
@@ -198,8 +203,10 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     std::int64_t extra_iterations = 0;
   };
   std::map<std::pair<std::string, int>, Made> known;
+  const bool any_runs = std::ranges::any_of(requests, [](const JobRequest& each) { return each.elapsed.has_value(); });
   for (const JobRequest& request : requests) {
     JobSpec job = as_requested(request);
+    if (any_runs && !request.elapsed) job.submit = std::max(job.submit, kInstant);
     for (const std::string& name : request.after) job.after.push_back(ids.at(name));
     job.vc = vcs.number(request.vc);
     job.user = users.number(request.user);

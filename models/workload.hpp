@@ -35,6 +35,7 @@ struct JobRequest {
   std::vector<std::string> after{};  ///< names of jobs, after the end of which, and `think`, it is submitted
   Time think{};
   std::optional<Time> limit{};
+  std::optional<Time> elapsed{};  ///< the job runs when the simulation begins, and has done so much of `duration`
   std::optional<Time> measured_wait{};
   JobOutcome outcome = JobOutcome::completed;
   int gpu_share = 0;
@@ -109,7 +110,9 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
 [[nodiscard]] std::int32_t level_index(Workload& workload, const LevelWish& wish);
 
 /// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Jobs with a
-/// place need the GPUs of a server. Throws what `maker` throws, and InputError for a job after one that isn't there.
+/// place need the GPUs of a server. Of jobs that run when the simulation begins (JobRequest::elapsed) only the rest is
+/// left, of the limit too; other jobs are submitted a nanosecond later at least, when these have started. Throws what
+/// `maker` throws, and InputError for a job after one that isn't there.
 Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker = profile_job,
                         int gpus_per_server = 0);
 

@@ -36,7 +36,7 @@ FLOORS = {
                "workloads"),
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
-    "traces": ("layers", "jobs", "recording", "", "clients", "requests"),
+    "traces": ("layers", "jobs", "recording", "", "clients", "requests", "cluster"),
     "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep"),
     "report": ("topology", "page", ""),
     "validate": ("", "ada_srsf", "backfill", "beyond", "calibration", "compression", "elastic", "faults", "intervals",

@@ -62,14 +62,19 @@ enum Column : std::uint8_t {
   kPreferredLevel,
   kSegmentGpus,
   kSegmentLevel,
+  kElapsed,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",     "submit_ms",      "submit_s",        "model",           "gpus",         "iterations", "duration_s",
-    "attempts_s", "outcome",        "limit_s",         "measured_wait_s", "vc",           "user",       "gpu_type",
-    "gpu_share",  "cpus",           "host_memory",     "priority",        "place",        "deadline_s", "min_gpus",
-    "max_gpus",   "fusion",         "compression",     "batch",           "batch_rule",   "gpu_memory", "after",
-    "think_s",    "required_level", "preferred_level", "segment_gpus",    "segment_level"};
+    "job_id",        "submit_ms",      "submit_s",        "model",
+    "gpus",          "iterations",     "duration_s",      "attempts_s",
+    "outcome",       "limit_s",        "measured_wait_s", "vc",
+    "user",          "gpu_type",       "gpu_share",       "cpus",
+    "host_memory",   "priority",       "place",           "deadline_s",
+    "min_gpus",      "max_gpus",       "fusion",          "compression",
+    "batch",         "batch_rule",     "gpu_memory",      "after",
+    "think_s",       "required_level", "preferred_level", "segment_gpus",
+    "segment_level", "elapsed_s"};
 
 std::string hint_for_column(std::string_view name, const std::vector<std::string>& known) {
   static const NamedTexts kUsualColumns{usual_columns_text()};
@@ -320,6 +325,7 @@ class JobListReader {
     if (!field(kDeadline).empty()) read_deadline(job);
     read_levels(job);
     if (!field(kAfter).empty() || !field(kThink).empty()) read_order(job);
+    if (!field(kElapsed).empty()) read_elapsed(job);
     if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
     job.batch_rule = name_in(kBatchRule);
     if (!job.batch_rule.empty() && job.duration)
@@ -336,6 +342,19 @@ class JobListReader {
       bad(kSegmentGpus, "segment_gpus and segment_level need each other", {}, "give both, or none");
     if (job.level.any() && !job.place.empty())
       bad(kPlace, "a job with a place of its own can't ask for levels", {}, "leave one of them empty");
+  }
+
+  void read_elapsed(JobRequest& job) {
+    if (!job.duration) return bad(kElapsed, "needs a duration_s", {}, "leave the field empty, or give a duration_s");
+    job.elapsed = time(kElapsed, 9);
+    if (*job.elapsed >= *job.duration)
+      bad(kElapsed, "expected less than duration_s, the whole time that the job runs",
+          fmt::format("expected less than duration_s, {}, got {}", field(kDuration), field(kElapsed)));
+    if (job.submit > Time{})
+      bad(kElapsed, "a job that runs at time 0 is submitted then",
+          fmt::format("a job that runs at time 0 is submitted then, and this one at {} s", format_seconds(job.submit)));
+    if (!job.attempts.empty() || !field(kAfter).empty())
+      bad(kElapsed, "a job that runs has neither earlier attempts nor jobs to wait for");
   }
 
   void read_order(JobRequest& job) {

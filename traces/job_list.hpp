@@ -16,6 +16,7 @@
 //   attempts_s    seconds of earlier attempts, which failed: `120;3600`. Needs duration_s
 //   outcome       of the last attempt: completed (as without it), failed, cancelled
 //   limit_s       seconds that the user asked for
+//   elapsed_s     seconds of duration_s that it has done when the run begins: it runs then, and its submit_s is 0
 //   measured_wait_s  seconds from submission to start on the real cluster, for comparison
 //   vc, user      virtual cluster and user, any text
 //   gpu_type      kind of GPU it must have, any text: the name of one of the scenario's `cluster.types`, if there are

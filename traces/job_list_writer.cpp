@@ -73,6 +73,8 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return std::string{to_string(job.outcome)}; }},
     WrittenColumn{"limit_s", [](const JobRequest& job) { return job.limit.has_value(); },
                   [](const JobRequest& job) { return format_seconds(*job.limit); }},
+    WrittenColumn{"elapsed_s", [](const JobRequest& job) { return job.elapsed.has_value(); },
+                  [](const JobRequest& job) { return format_seconds(*job.elapsed); }},
     WrittenColumn{"measured_wait_s", [](const JobRequest& job) { return job.measured_wait.has_value(); },
                   [](const JobRequest& job) { return format_seconds(*job.measured_wait); }},
     WrittenColumn{"vc", [](const JobRequest& job) { return !job.vc.empty(); },

@@ -1,14 +1,13 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/import_report.hpp"
+#include "cli/instant_option.hpp"
 #include "cli/output.hpp"
 #include "cli/quantity_option.hpp"
 #include "sim/error.hpp"
-#include "text/decimal.hpp"
 #include "text/own_files.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/import_jobs.hpp"
-#include "traces/jobs/timestamp.hpp"
 
 #include <climits>
 #include <map>
@@ -20,20 +19,7 @@
 namespace contend {
 namespace {
 
-/// An instant on the trace's clock.
-std::optional<Time> when(const Arguments& arguments, std::string_view option) {
-  const std::optional<std::string> text = arguments.value(option);
-  if (!text) return std::nullopt;
-  const ScaledDecimal seconds = parse_scaled(*text, 9);
-  if (seconds.error == DecimalError::none) return Time::nanoseconds(seconds.value);
-  // A date without a time means its midnight.
-  const std::optional<Time> date = parse_timestamp(text->size() == 10 ? *text + " 00:00" : *text);
-  if (!date)
-    throw UsageError{fmt::format(
-        "--{}: expected a date such as '2020-09-01 12:00', or seconds on the clock of the trace, got \"{}\"", option,
-        *text)};
-  return date;
-}
+constexpr std::string_view kTraceClock = "on the clock of the trace";
 
 /// Reads one of two words; true for the second.
 bool second_of(const Arguments& arguments, std::string_view option, std::string_view first, std::string_view second) {
@@ -59,8 +45,8 @@ ImportOptions options_of(const Arguments& arguments) {
   ImportOptions options;
   options.skip_bad_rows = arguments.has("skip-bad-rows");
   options.vcs = arguments.values("vc");
-  options.from = when(arguments, "from");
-  options.until = when(arguments, "until");
+  options.from = instant_of(arguments, "from", kTraceClock);
+  options.until = instant_of(arguments, "until", kTraceClock);
   options.min_gpus = static_cast<int>(arguments.whole_number("min-gpus", 1, INT_MAX).value_or(1));
   if (const auto gpus = arguments.whole_number("max-gpus", 1, INT_MAX)) options.max_gpus = static_cast<int>(*gpus);
   if (options.from && options.until && *options.until <= *options.from)

@@ -351,6 +351,12 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   check_places(scenario.cluster, scenario.workload, *list);
   list = with_think_times(scenario.workload, std::move(list));
   if (!is_scaled(scenario.workload)) return list;
+  if (std::ranges::any_of(list->jobs, [](const JobRequest& job) { return job.elapsed.has_value(); }))
+    throw InputError{{.file = *scenario.workload.jobs,
+                      .key = "elapsed_s",
+                      .reason = "jobs that run at time 0 are of one instant of one cluster, and workload.scaling and "
+                                "workload.resample make other lists",
+                      .hint = "leave these keys out, or the column"}};
   TrainingGraphs graphs{scenario};
   ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling,
                                  gpus_of(scenario.cluster, scenario.failures), seed,

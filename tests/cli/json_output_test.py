@@ -30,6 +30,9 @@ FILES = {
     "measured.csv": "collective,ranks,bytes,time_us\n" + "".join(
         f"all-reduce,8,{size},{100 + size / 1000}\n" for size in (1000, 10000, 100000, 1000000, 4000000)),
     "jobs.csv": "job_id,submit_s,gpus,duration_s,user\na,0,4,10,ann\nb,1,4,20,ben\nc,2,2,5,ann\n",
+    "nodes.json": '{"nodes": [{"name": "n1", "gres": "gpu:4", "state": "mixed", "cpus": 8}]}',
+    "squeue.json": '{"jobs": [{"job_id": 1, "job_state": "PENDING", "submit_time": 10, "time_limit": 5, "priority": 3, '
+                   '"user_name": "ann", "partition": "main", "tres_req_str": "cpu=1,gres/gpu=2"}]}',
     "queue.yaml": "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 4}\n"
                   "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: first-fit}\n",
     "parallel.yaml": "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n"
@@ -88,6 +91,7 @@ CASES = [
     ("show-model", "show --model deepseek-v3 --json"),
     ("show-passes", f"show {STUDY} --passes --json --set overlap.workers=[16]"),
     ("import", "import jobs.csv --json"),
+    ("cluster-import", "cluster import squeue.json nodes.json --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
     ("calibrate-network", "calibrate network --csv measured.csv --json"),
 ] + [("list", f"list {what} --json") for what in (
