@@ -81,7 +81,7 @@ void PlacePlan::look_at(const ClusterView& cluster) {
 }
 
 void PlacePlan::run(const JobView& job, Time end, std::span<const GpuId> gpus) {
-  if (needs_certain_gpus(job)) plan_by_gpu(cluster_->servers_for(job));
+  if (share_of(job) != kWholeGpu) plan_by_gpu(cluster_->servers_for(job));
   Block& block = blocks_[job.id];
   block = {job, cluster_->now(), end, cluster_->now(), end, true, {gpus.begin(), gpus.end()}};
   for (const GpuId gpu : gpus) ++holders_[gpu.index()];
@@ -336,7 +336,9 @@ std::optional<PlacePlan::Place> PlacePlan::earliest(const JobView& job, Time len
 }
 
 const ClusterView& PlacePlan::from_now(const JobView& job, Time length) {
-  if (needs_certain_gpus(job)) plan_by_gpu(cluster_->servers_for(job));
+  // Without kept places the cluster says which GPUs are free.
+  const bool is_certain = begins_.empty() && share_of(job) == kWholeGpu;
+  if (needs_certain_gpus(job) && !is_certain) plan_by_gpu(cluster_->servers_for(job));
   view_.show(cluster_->now(), later(cluster_->now(), length), cluster_->servers_for(job));
   return view_;
 }
