@@ -113,6 +113,7 @@ int list_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);
 int import_training_verb(const Arguments& arguments);
 int cluster_import_verb(const Arguments& arguments);
+int twin_verb(const Arguments& arguments);
 int schema_verb(const Arguments& arguments);
 int completion_verb(const Arguments& arguments);
 int man_verb(const Arguments& arguments);

@@ -33,6 +33,7 @@ constexpr VerbCode kVerbs[] = {
     {"import", import_verb},
     {"import training", import_training_verb},
     {"cluster import", cluster_import_verb},
+    {"twin", twin_verb},
     {"schema", schema_verb},
     {"completion", completion_verb},
     {"man", man_verb},

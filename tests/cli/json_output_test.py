@@ -33,6 +33,9 @@ FILES = {
     "nodes.json": '{"nodes": [{"name": "n1", "gres": "gpu:4", "state": "mixed", "cpus": 8}]}',
     "squeue.json": '{"jobs": [{"job_id": 1, "job_state": "PENDING", "submit_time": 10, "time_limit": 5, "priority": 3, '
                    '"user_name": "ann", "partition": "main", "tres_req_str": "cpu=1,gres/gpu=2"}]}',
+    "now.csv": "job_id,submit_s,gpus,duration_s,limit_s,elapsed_s,user\na,0,4,60,60,10,ann\nb,0,4,60,60,,ben\n",
+    "now.yaml": "schema_version: 2\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: now.csv}\n"
+                "policies: {scheduling: fifo, placement: first-fit}\n",
     "queue.yaml": "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 4}\n"
                   "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: first-fit}\n",
     "parallel.yaml": "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n"
@@ -92,6 +95,7 @@ CASES = [
     ("show-passes", f"show {STUDY} --passes --json --set overlap.workers=[16]"),
     ("import", "import jobs.csv --json"),
     ("cluster-import", "cluster import squeue.json nodes.json --json"),
+    ("twin", "twin now.yaml --history jobs.csv --arrivals jobs.csv --policies easy --draws 3 --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
     ("calibrate-network", "calibrate network --csv measured.csv --json"),
 ] + [("list", f"list {what} --json") for what in (
