@@ -41,7 +41,7 @@ FLOORS = {
     "report": ("topology", "page", ""),
     "validate": ("", "ada_srsf", "backfill", "beyond", "calibration", "compression", "elastic", "faults", "intervals",
                  "network", "one_job", "overlap", "parallel", "public", "schedulers", "recordings", "rl", "serving",
-                 "workloads",
+                 "twin", "workloads",
                  "suites.cpp"),
     "cli": ("", "verbs", "commands.cpp"),
     "python": ("module", ""),

@@ -18,6 +18,7 @@
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 #include "validate/serving/serving_suite.hpp"
+#include "validate/twin/twin_suite.hpp"
 #include "validate/workloads/workload_suite.hpp"
 
 namespace contend {
@@ -62,6 +63,8 @@ constexpr SuiteRow kSuites[] = {
      validate_rl},
     {"elastic", "optima of policies over types of servers, by hand and on Gavel's traces (seconds)", false,
      validate_elastic},
+    {"twin", "forecasts of starts from random instants of Helios and ITP, whose future is known (minutes)", true,
+     validate_twin},
     {"workloads", "queueing of generated workloads beside that of the traces to which they are fitted (minutes)", true,
      validate_workloads},
 };
