@@ -60,9 +60,9 @@ install(FILES ${PROJECT_BINARY_DIR}/ContendConfig.cmake ${PROJECT_BINARY_DIR}/Co
         DESTINATION ${cmake_folder} COMPONENT dev)
 # The public headers, and what they include.
 set(headers cli/program.hpp policies/account_tree.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
-            sim/error.hpp sim/federated_round.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/job.hpp sim/policy_failure.hpp sim/ports.hpp
-            sim/random_stream.hpp sim/rank_layout.hpp sim/scheduling.hpp sim/service.hpp sim/sharing.hpp sim/token_gaps.hpp
-            sim/units.hpp)
+            sim/error.hpp sim/federated_round.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/job.hpp sim/levels.hpp
+            sim/policy_failure.hpp sim/ports.hpp sim/random_stream.hpp sim/rank_layout.hpp sim/scheduling.hpp sim/service.hpp
+            sim/sharing.hpp sim/token_gaps.hpp sim/units.hpp)
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/contend/${folder} COMPONENT dev)
