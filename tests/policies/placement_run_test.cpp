@@ -64,13 +64,18 @@ TEST_CASE("random workloads end under every placement policy, with virtual clust
                                        "consolidated-or-wait",
                                        "first-fit",
                                        "groups",
+                                       "kai",
+                                       "kueue",
                                        "list-scheduling",
                                        "lwf",
                                        "own-first",
                                        "random",
+                                       "slurm-block",
+                                       "slurm-tree",
                                        "spread",
                                        "topology-aware",
                                        "traffic-aware",
+                                       "volcano",
                                        "worst-fit",
                                        "yarn"};
   const auto is_inside = [](const auto& row) { return !row.is_outside; };

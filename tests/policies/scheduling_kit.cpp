@@ -37,8 +37,9 @@ class AnyMessage final : public CommunicationPolicy {
 };
 
 const char* text_of(Why why) {
-  constexpr std::array kTexts{"no GPUs",  "no place",  "place taken", "quota",     "behind",
-                              "reserved", "outranked", "passed over", "throttled", "between decisions"};
+  constexpr std::array kTexts{"no GPUs",     "no place",  "no domain",        "place taken",
+                              "quota",       "behind",    "reserved",         "outranked",
+                              "passed over", "throttled", "between decisions"};
   return kTexts.at(static_cast<std::size_t>(why));
 }
 
