@@ -94,9 +94,10 @@ std::vector<std::string> hosts_in(const SettingLine& line, std::string_view key,
 
 void note_keys(const SettingLine& line, std::span<const std::string_view> known, const char* kind,
                ClusterSnapshot& snapshot) {
-  for (const auto& [key, value] : line.pairs)
-    if (std::ranges::none_of(known, [&](std::string_view each) { return same_but_for_case(each, key); }))
-      ++snapshot.left_out[kind][key];
+  for (const auto& pair : line.pairs) {
+    const auto is_key = [&](std::string_view each) { return same_but_for_case(each, pair.first); };
+    if (std::ranges::none_of(known, is_key)) ++snapshot.left_out[kind][pair.first];
+  }
 }
 
 bool is_out(const std::string& state) {
