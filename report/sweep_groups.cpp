@@ -14,17 +14,17 @@
 namespace contend {
 
 SweepLevels levels_of(const SweepData::Parameter& parameter) {
-  struct Level {
+  struct SweptLevel {
     double number;
     std::string_view text;
-    bool operator<(const Level& other) const {
+    bool operator<(const SweptLevel& other) const {
       if (std::isnan(number) != std::isnan(other.number)) return std::isnan(other.number);
       if (!std::isnan(number) && number != other.number) return number < other.number;
       return text != other.text && natural_less(text, other.text);
     }
   };
-  const auto key = [&](std::size_t row) { return Level{parameter.numbers[row], parameter.values[row]}; };
-  std::map<Level, std::size_t> order;
+  const auto key = [&](std::size_t row) { return SweptLevel{parameter.numbers[row], parameter.values[row]}; };
+  std::map<SweptLevel, std::size_t> order;
   for (std::size_t row = 0; row < parameter.values.size(); ++row) order[key(row)] = 0;
   SweepLevels levels;
   for (auto& [level, index] : order) {

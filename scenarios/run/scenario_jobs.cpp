@@ -9,6 +9,7 @@
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sizes.hpp"
 #include "scenarios/run/serving_jobs.hpp"
+#include "scenarios/run/usable_gpus.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
@@ -31,25 +32,6 @@
 
 namespace contend {
 namespace {
-
-/// The GPUs of each type of servers, or of the cluster, that jobs can have at once. The last servers of the cluster are
-/// spares: they only take the places of others.
-std::vector<std::int64_t> usable_gpus(const ClusterSetup& cluster, const FailureSetup& failures) {
-  std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
-  if (cluster.types.empty()) return {(cluster.servers - spares) * cluster.gpus_per_server};
-  std::vector<std::int64_t> gpus(cluster.types.size());
-  for (std::size_t t = gpus.size(); t-- > 0;) {
-    const std::int64_t of_type = std::min<std::int64_t>(spares, cluster.types[t].servers);
-    gpus[t] = (cluster.types[t].servers - of_type) * cluster.types[t].gpus_per_server;
-    spares -= of_type;
-  }
-  return gpus;
-}
-
-std::int64_t gpus_of(const ClusterSetup& cluster, const FailureSetup& failures) {
-  const std::vector<std::int64_t> gpus = usable_gpus(cluster, failures);
-  return std::accumulate(gpus.begin(), gpus.end(), std::int64_t{0});
-}
 
 std::vector<JobRequest> drawn_jobs(const ClusterSetup& cluster, const FailureSetup& failures,
                                    const WorkloadSetup& workload, std::uint64_t seed) {
