@@ -36,7 +36,8 @@ CertificateRecorder::CertificateRecorder(std::uint64_t seed, std::span<const Job
   for (const JobSpec& spec : jobs) {
     Job& job = jobs_.emplace_back();
     job.name = spec.name;
-    if (!spec.duration || spec.service >= 0) continue;  // a job that answers requests ends with the last of them
+    job.serves = spec.service >= 0;
+    if (!spec.duration || job.serves) continue;
     job.work = *spec.duration;
     for (const Time attempt : spec.attempts) *job.work += attempt;
   }
@@ -63,7 +64,7 @@ void CertificateRecorder::queued(Time now, JobId id) {
   Job& job = jobs_[id.index()];
   if (job.arrived) return add(now, "queues", job.name);
   job.arrived = true;
-  add(now, "arrives", job.name, {}, job.work);
+  add(now, "arrives", job.name, {}, job.work, job.serves ? "serves" : "");
 }
 
 void CertificateRecorder::started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) {

@@ -42,6 +42,7 @@ class CertificateRecorder final : public DecisionObserver {
   struct Job {
     std::string name;
     std::optional<Time> work;  ///< all attempts of a job with a duration
+    bool serves = false;       ///< it ends when its service is done
     bool arrived = false;
     bool interrupted = false;       ///< ended() is about to follow
     Time promised = Time::never();  ///< the start that was written last

@@ -133,7 +133,7 @@ class Life:
         self.name, self.state, self.since = name, None, None
         self.arrives = self.asked = self.promise = self.ended = None
         self.attempts, self.causes = [], collections.Counter()
-        self.waited = self.away = 0
+        self.waited = self.away = self.serves = 0
         self.given, self.job, self.line = {}, None, 0  # rows of the job list and of jobs.csv; where it arrives
 
     def held(self):
@@ -271,7 +271,7 @@ class Check:
         if event == "queues" and before == AWAY:
             life.away += now - life.since
         if event in ("arrives", "rejected") and life.arrives is None:
-            life.arrives, life.asked, life.line = now, seconds, row["line"]
+            life.arrives, life.asked, life.line, life.serves = now, seconds, row["line"], row["text"] == "serves"
         elif event == "starts":
             gpus = numbers(row["gpus"])
             resized = before == AWAY and life.attempts[-1].how == "resized" and life.attempts[-1].end == now
@@ -488,7 +488,8 @@ class Check:
                      f"restart_s is {shown(restart)}, the pauses of the log add up to {shown(life.paused())}")
         if row["state"] != "finished" or not succeeds:
             return
-        if (life.asked is None or life.given.get("iterations")) and row["iterations_done"] != row["iterations"]:
+        counts = not life.serves and (life.asked is None or life.given.get("iterations"))
+        if counts and row["iterations_done"] != row["iterations"]:
             self.say("jobs.csv", row["line"], life.name, None,
                      f"finished with {row['iterations_done']} of {row['iterations']} iterations")
         if life.asked is None:

@@ -404,34 +404,50 @@ std::string cut(const std::string& text, std::size_t width) {
   return text.substr(0, end) + " ...";
 }
 
+/// The widths of the columns of a line: as their cells have, but for the last one, which has the rest of the screen,
+/// and the widest one beside the names where this leaves too little. 0: any width.
+std::vector<std::size_t> widths_of(const Topic& topic, const Catalogue& list, const std::vector<std::size_t>& columns) {
+  constexpr std::size_t kBetween = 2, kLeast = 24, kLeastCut = 8;
+  std::vector<std::size_t> widths;
+  std::size_t taken = 0;
+  for (const std::size_t column : columns) {
+    std::size_t& widest = widths.emplace_back(list.columns[column].size());
+    for (const auto& row : list.rows) widest = std::max(widest, row[column].size());
+    taken += column != columns.back() ? widest + kBetween : 0;
+  }
+  const std::size_t screen = output_width(kScreenWidth);
+  if (screen == 0) return widths;
+  std::size_t* longest = nullptr;
+  for (std::size_t k = 0; k + 1 < columns.size(); ++k)
+    if (columns[k] != column_of(list, topic.entry) && (longest == nullptr || widths[k] > *longest))
+      longest = &widths[k];
+  if (taken + kLeast > screen && longest != nullptr && *longest > kLeastCut) {
+    const std::size_t less = std::min(taken + kLeast - screen, *longest - kLeastCut);
+    *longest -= less;
+    taken -= less;
+  }
+  widths.back() = std::max(kLeast, screen - std::min(screen, taken));
+  return widths;
+}
+
 /// A line for each entry.
 std::string lines_text(const Topic& topic, const Catalogue& list) {
-  constexpr std::size_t kBetween = 2, kLeast = 24;
   std::vector<std::size_t> columns;
   std::vector<std::string> titles;
   for (std::string_view rest = topic.brief; !rest.empty();) {
     titles.emplace_back(take_field(rest, ','));
     columns.push_back(column_of(list, titles.back()));
   }
-  std::size_t taken = 0;
-  for (std::size_t k = 0; k + 1 < columns.size(); ++k) {
-    std::size_t widest = list.columns[columns[k]].size();
-    for (const auto& row : list.rows) widest = std::max(widest, std::min(row[columns[k]].size(), 2 * kLeast));
-    taken += widest + kBetween;
-  }
-  const std::size_t width = output_width(kScreenWidth);
-  const std::size_t last = width == 0 ? std::string::npos : std::max(kLeast, width - std::min(width, taken));
+  const std::vector<std::size_t> widths = widths_of(topic, list, columns);
   Table table{titles};
   for (std::size_t k = 0; k < columns.size(); ++k) table.align_left(k);
   for (const auto& row : list.rows) {
     std::vector<std::string> cells;
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      cells.push_back(cut(row[columns[k]], k + 1 < columns.size() ? 2 * kLeast : last));
+    for (std::size_t k = 0; k < columns.size(); ++k) cells.push_back(cut(row[columns[k]], widths[k]));
     table.add(std::move(cells));
   }
-  return fmt::format(
-      "{}\n{} entries; `contend list {} WORD` shows those that have the word, and all about a single one\n",
-      table.text(0), list.rows.size(), topic.name);
+  return fmt::format("{}\n{} entries\n`contend list {} WORD` shows those with the word, a few of them whole\n",
+                     table.text(0), list.rows.size(), topic.name);
 }
 
 Catalogue topics() {

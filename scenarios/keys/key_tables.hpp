@@ -61,6 +61,7 @@ inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 
 // Levels above the servers.
 [[nodiscard]] std::vector<ScenarioKey> level_keys();
+[[nodiscard]] std::vector<ScenarioKey> level_wish_keys();
 /// The faults of `cluster.levels`, and of `workload.level` beside it.
 [[nodiscard]] std::vector<Complaint> level_complaints(const ClusterSetup& cluster, const LevelWish& wish);
 

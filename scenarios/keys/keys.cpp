@@ -196,10 +196,10 @@ std::string_view key_text(std::string_view path) {
 
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
-    auto all =
-        table_of<ScenarioKey>({run_keys, cluster_keys, host_keys, level_keys, meter_keys, network_keys, policy_keys,
-                               scheduling_keys, sharing_keys, failure_keys, loan_keys, checkpoint_keys, training_keys,
-                               workload_keys, study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys});
+    auto all = table_of<ScenarioKey>({run_keys,     cluster_keys,    host_keys,       level_keys,       meter_keys,
+                                      network_keys, policy_keys,     scheduling_keys, sharing_keys,     failure_keys,
+                                      loan_keys,    checkpoint_keys, training_keys,   workload_keys,    level_wish_keys,
+                                      study_keys,   engine_keys,     measure_keys,    expectation_keys, sweep_keys});
     for (ScenarioKey& key : all) key = for_its_study(std::move(key));
     return all;
   }();

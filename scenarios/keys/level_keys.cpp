@@ -62,6 +62,10 @@ std::set<std::int64_t> ends_of(const NamedLevel& level, int servers) {
 }  // namespace
 
 std::vector<ScenarioKey> level_keys() {
+  return {row<&ClusterSetup::levels>("cluster.levels", levels_codec())};
+}
+
+std::vector<ScenarioKey> level_wish_keys() {
   std::vector<ScenarioKey> keys{
       wish_key<&LevelWish::required>("workload.level.required"),
       wish_key<&LevelWish::preferred>("workload.level.preferred"),
@@ -74,7 +78,6 @@ std::vector<ScenarioKey> level_keys() {
     key.needs = "cluster.levels";
     key.conditions = {has_levels};
   }
-  keys.insert(keys.begin(), row<&ClusterSetup::levels>("cluster.levels", levels_codec()));
   return keys;
 }
 

@@ -70,6 +70,9 @@ CASES = [
     ("run", f"run {BASE} scenarios/ada-srsf/placement-1-first-fit.yaml {SMALL} --repeat 2 -q --json --set "
             "'expect={finished: 160}'"),
     ("run", f"run {STUDY} --set overlap.workers=[16] -q --json"),
+    ("run", "run queue.yaml --json -q -o kept/fifo"),
+    ("run", "run queue.yaml --json -q -o kept/easy --set policies.scheduling=easy"),
+    ("runs", "runs kept --json"),
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --fail-if "
                 "'finished < 0'"),
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size"),

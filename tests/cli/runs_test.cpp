@@ -46,7 +46,7 @@ TEST_CASE("runs: folders and stores below a folder, with what differs between th
   CHECK(here.contend("runs nowhere").code == 3);
   const Outcome unknown = here.contend("runs all --where polices.placement=x");
   CHECK(unknown.code == 3);
-  CHECK(contains(unknown.err, "polices.placement: unknown key"));
+  CHECK(contains(unknown.err, "--where: polices: unknown key"));
   CHECK(contains(here.contend("runs all --where seed").err, "expected KEY=VALUE, got \"seed\""));
   CHECK(contains(here.contend("runs all --metric nothing").err, "unknown metric \"nothing\""));
 }

@@ -169,8 +169,8 @@ TEST_CASE("show --parallel: how many parameters are trained where not all are") 
   CHECK_FALSE(contains(whole.out, "are trained"));
 }
 
-TEST_CASE("list devices: titles are wrapped before sources are") {
-  const Outcome devices = Workplace{}.contend("list devices", "COLUMNS=120");
+TEST_CASE("list devices: an entry by itself has its source") {
+  const Outcome devices = Workplace{}.contend("list devices H200", "COLUMNS=120");
   CHECK_MESSAGE(contains(devices.out, "NVIDIA H200 data sheet (2023),"), devices.out);
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("what there is can be listed, for people and programs") {
   // A line for each policy; a word leaves those that have it, and a single one is shown whole.
   const std::string policies = here.contend("list policies").out;
   CHECK(widest(policies) <= 100);
-  CHECK(contains(policies, "\nscheduling   easy  "));
+  CHECK(contains(policies, "\nscheduling     easy  "));
   CHECK_FALSE(contains(policies, "estimate_factor"));
   const std::string nearest = here.contend("list policies LWF").out;
   CHECK(nearest.starts_with("policy         lwf\n"));

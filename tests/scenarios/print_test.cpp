@@ -31,6 +31,7 @@ cluster:
   cpus: any
   host_memory: any
   vcs: []
+  levels: []
 network:
   fidelity: contention
   nic: 10Gbps
@@ -292,6 +293,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "network.sites")
       overrides = {"network.sites=scenarios/overlap/aws-regions.csv", "cluster.gpus_per_server=1"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");
+    if (key.needs == "cluster.levels") overrides.emplace_back("cluster.levels=[{name: rack, servers: 8}]");
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
     if (key.needs.starts_with("cluster.power")) overrides.emplace_back("cluster.power={computing: 300}");
     if (key.path.starts_with("scheduling.sharing.")) overrides.emplace_back("scheduling.sharing.law=factor");
@@ -303,6 +305,16 @@ TEST_CASE("every default passes its own reader, alone") {
     ++defaults;
   }
   CHECK(defaults >= 50);
+}
+
+TEST_CASE("the keys of a section stand together, so that a printed scenario has each section once") {
+  std::vector<std::string> sections;
+  for (const ScenarioKey& key : scenario_keys()) {
+    const std::string section{key.path.substr(0, key.path.find('.'))};
+    if (!sections.empty() && sections.back() == section) continue;
+    CHECK_MESSAGE(std::ranges::find(sections, section) == sections.end(), section);
+    sections.push_back(section);
+  }
 }
 
 }  // namespace
