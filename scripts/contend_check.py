@@ -219,7 +219,7 @@ class Check:
 
     @staticmethod
     def is_elastic(life):
-        return bool(life.job["mean_gpus"]) or any(life.given.get(key) for key in ("min_gpus", "max_gpus"))
+        return life.serves or bool(life.job["mean_gpus"]) or any(life.given.get(key) for key in ("min_gpus", "max_gpus"))
 
     def share(self, life):
         """The thousandths of a GPU that the job has; None of a job of iterations, which shares as memory allows, and
@@ -318,8 +318,7 @@ class Check:
     def gangs(self):
         """Each start has as many GPUs as the gang, different ones, that exist."""
         exist = {int(row["gpu"]) for row in self.gpus}
-        for life in self.lives.values():
-            gang = int(life.job["gpus"])
+        for life, gang in ((each, int(each.job["gpus"])) for each in self.lives.values()):
             least, most = (int(life.given.get(key) or gang) for key in ("min_gpus", "max_gpus"))
             for each in life.attempts:
                 self.counts["starts"] += 1
@@ -328,7 +327,8 @@ class Check:
                     self.log(line, life, each.start, f"has a GPU twice: {' '.join(map(str, each.gpus))}")
                 if strange:
                     self.log(line, life, each.start, f"starts on GPU {min(strange)}, which gpus.csv doesn't have")
-                if not (count == gang or self.is_elastic(life) and (not self.listed or least <= count <= most)):
+                may_change = self.is_elastic(life) and (life.serves or not self.listed or least <= count <= most)
+                if count != gang and not may_change:
                     self.log(line, life, each.start, f"starts on {count} GPUs, its gang has {gang}")
 
     def one_holder(self):
@@ -488,8 +488,8 @@ class Check:
                      f"restart_s is {shown(restart)}, the pauses of the log add up to {shown(life.paused())}")
         if row["state"] != "finished" or not succeeds:
             return
-        counts = not life.serves and (life.asked is None or life.given.get("iterations"))
-        if counts and row["iterations_done"] != row["iterations"]:
+        iterates = not life.serves and (life.asked is None or life.given.get("iterations"))
+        if iterates and row["iterations_done"] != row["iterations"]:
             self.say("jobs.csv", row["line"], life.name, None,
                      f"finished with {row['iterations_done']} of {row['iterations']} iterations")
         if life.asked is None:

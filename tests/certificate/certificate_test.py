@@ -90,7 +90,7 @@ RUNS = {
     "train": (TWO, "fifo", TRAINED, "", ""),
 }
 SAMPLE = ["ada-srsf/placement-1-first-fit.yaml", "loans/lent-servers.yaml", "systems/share.yaml",
-          "energy/two-sites.yaml", "serving/serve-and-train.yaml"]
+          "energy/two-sites.yaml", "serving/serve-and-train.yaml", "federated/parrot.yaml"]
 MOST_EVENTS = 10 ** 8
 TABLES = {"outages.csv": "component,down_s,up_s\nserver0,20,25\n",
           "rates.csv": "model,type,gpus,iterations_per_s\nm,k,1,1\nm,k,2,2\nm,k,4,3\n"}
