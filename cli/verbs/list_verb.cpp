@@ -415,18 +415,18 @@ std::vector<std::size_t> widths_of(const Topic& topic, const Catalogue& list, co
     for (const auto& row : list.rows) widest = std::max(widest, row[column].size());
     taken += column != columns.back() ? widest + kBetween : 0;
   }
-  const std::size_t screen = output_width(kScreenWidth);
+  const std::size_t screen = output_width(kScreenWidth), least = std::min(kLeast, widths.back());
   if (screen == 0) return widths;
   std::size_t* longest = nullptr;
   for (std::size_t k = 0; k + 1 < columns.size(); ++k)
     if (columns[k] != column_of(list, topic.entry) && (longest == nullptr || widths[k] > *longest))
       longest = &widths[k];
-  if (taken + kLeast > screen && longest != nullptr && *longest > kLeastCut) {
-    const std::size_t less = std::min(taken + kLeast - screen, *longest - kLeastCut);
+  if (taken + least > screen && longest != nullptr && *longest > kLeastCut) {
+    const std::size_t less = std::min(taken + least - screen, *longest - kLeastCut);
     *longest -= less;
     taken -= less;
   }
-  widths.back() = std::max(kLeast, screen - std::min(screen, taken));
+  widths.back() = std::max(least, screen - std::min(screen, taken));
   return widths;
 }
 
