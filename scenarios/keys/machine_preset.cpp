@@ -2,6 +2,7 @@
 
 #include "network/catalogue.hpp"
 #include "network/library/nccl_machine.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ void take_device(NetworkSetup& network, std::vector<TrainingEntry>& training) {
     if (entry.name == kDefaultEntry || !computes || entry.layers || entry.says("device")) continue;
     entry.device = DeviceChoice::named(std::string{device});
     entry.inherited.insert("device");
+    if (entry.as_framework) entry.type = framework_type(entry);
     network.of_machine.push_back(fmt::format("training.{}.device", entry.name));
   }
 }

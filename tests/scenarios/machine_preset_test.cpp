@@ -52,6 +52,12 @@ TEST_CASE("a machine gives what a scenario doesn't say") {
   CHECK(to_yaml(again) == to_yaml(scenario));
 }
 
+TEST_CASE("the format of a parallel job is the usual one of the machine's device") {
+  const std::string job = "cluster: {servers: 1}\ntraining: {m: {model: llama-3-8b, parallel: {tensor: 8}}}\n";
+  CHECK(parsed("machine: dgx-h100\n" + job).training[0].type == DataType::bf16);
+  CHECK(parsed("machine: dgx-1v\n" + job).training[0].type == DataType::fp16);  // a V100 has no bf16
+}
+
 TEST_CASE("messages between trays of one NVLink domain don't take the interface") {
   const auto iteration = [](int servers, const std::string& nic) {
     const Scenario scenario = parsed(fmt::format(
