@@ -22,7 +22,7 @@ constexpr std::int64_t kLeastTokens = 4096;  // of a sequence on a context-paral
 constexpr int kMostChunks = 8;
 constexpr int kMostSequences = 8;    // of a micro-batch
 constexpr std::size_t kMostFor = 4;  // layouts that are simulated for each that is wanted
-constexpr std::int64_t kIterations = 2;
+constexpr std::int64_t kSimulated = 2;
 constexpr std::size_t kAtOnce = 4;  // layouts that are simulated before the next look at the fastest
 
 std::vector<int> divisors(std::int64_t number, std::int64_t most = std::numeric_limits<int>::max()) {
@@ -276,8 +276,8 @@ LayoutSearch search_layouts(const TrainingSystem& system, const TrainingEntry& e
     const std::size_t count = std::min(kAtOnce, fitting.size() - next);
     const auto simulate = [&](std::size_t i) {
       FittingLayout& each = fitting[next + i].found;
-      const Time both = lone_job(laid_out(system, entry, each.layout), entry.name, gpus, kIterations);
-      each.iteration = Time::nanoseconds(both.ns() / kIterations);
+      const Time both = lone_job(laid_out(system, entry, each.layout), entry.name, gpus, kSimulated);
+      each.iteration = Time::nanoseconds(both.ns() / kSimulated);
     };
     parallel_for(
         threads, count, [&] { return simulate; }, never);
