@@ -338,7 +338,9 @@ const Topic& topic_of(const std::string& name) {
 
 bool has_word(const std::string& text, const std::string& word) {
   const auto small = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return !std::ranges::search(text, word, {}, small, small).empty();
+  const auto found = std::search(text.begin(), text.end(), word.begin(), word.end(),
+                                 [&](char a, char b) { return small(a) == small(b); });
+  return found != text.end() || word.empty();
 }
 
 /// The entries of that name, or those that have the word anywhere.
