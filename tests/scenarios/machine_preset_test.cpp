@@ -53,9 +53,15 @@ TEST_CASE("a machine gives what a scenario doesn't say") {
 }
 
 TEST_CASE("the format of a parallel job is the usual one of the machine's device") {
-  const std::string job = "cluster: {servers: 1}\ntraining: {m: {model: llama-3-8b, parallel: {tensor: 8}}}\n";
-  CHECK(parsed("machine: dgx-h100\n" + job).training[0].type == DataType::bf16);
-  CHECK(parsed("machine: dgx-1v\n" + job).training[0].type == DataType::fp16);  // a V100 has no bf16
+  const auto type_on = [](const std::string& machine) {
+    return parse_scenario("schema_version: 2\nmachine: " + machine +
+                              "\ncluster: {servers: 1}\ntraining: {m: {model: llama-3-8b, parallel: {tensor: 8}}}\n",
+                          "preset")
+        .training[0]
+        .type;
+  };
+  CHECK(type_on("dgx-h100") == DataType::bf16);
+  CHECK(type_on("dgx-1v") == DataType::fp16);  // a V100 has no bf16
 }
 
 TEST_CASE("messages between trays of one NVLink domain don't take the interface") {
