@@ -11,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,7 +65,8 @@ Scenario scenario_with(const SchedulerTrace& trace, std::string_view policy) {
 
 BackTest back_test(Scenario scenario, const std::vector<JobRequest>& jobs, std::size_t instants, std::size_t draws,
                    std::uint64_t seed) {
-  const RunResult truth = run_workload(scenario, workload_of(scenario, scenario.workload, jobs), seed);
+  const Scenario cluster = std::move(scenario);
+  const RunResult truth = run_workload(cluster, workload_of(cluster, cluster.workload, jobs), seed);
   const auto [first, last] = std::ranges::minmax(jobs, {}, &JobRequest::submit);
   const Time quarter = Time::nanoseconds((last.submit - first.submit).ns() / 4);
   RandomStream random{seed, "twin/instants"};
@@ -75,7 +77,7 @@ BackTest back_test(Scenario scenario, const std::vector<JobRequest>& jobs, std::
     if (!known.any_waits) continue;
     ++test.instants;
     const std::vector<StartForecast> forecasts = forecast_starts(
-        scenario, known.jobs,
+        cluster, known.jobs,
         {.draws = draws, .seed = seed + test.instants, .threads = std::max(1U, std::thread::hardware_concurrency())});
     for (const StartForecast& forecast : forecasts) {
       const double real_s = (truth.jobs[known.listed[forecast.job]].start - now).to_seconds();
