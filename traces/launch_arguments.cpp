@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -42,7 +43,8 @@ constexpr SizeRow kSizes[] = {{"--num-layers", "transformer.layers"},
                               {"--expert-tensor-parallel-size", "parallel.expert_tensor"},
                               {"--num-virtual-stages-per-pipeline-rank", "parallel.virtual"}};
 
-/// An argument, its value (empty: it has none, or any), and what the member is then.
+/// An argument, its value (empty: it has none, or any), and the value that it gives a member; without a member it is
+/// idle.
 struct WordRow {
   std::string_view argument, value, member, set;
 };
@@ -59,20 +61,24 @@ constexpr WordRow kWords[] = {{"--sequence-parallel", "", "parallel.sequence_par
                               {"--optimizer", "sgd", "optimizer", "sgd"},
                               {"--recompute-activations", "", "recompute", "selective"},
                               {"--recompute-granularity", "full", "recompute", "full"},
-                              {"--recompute-granularity", "selective", "recompute", "selective"}};
+                              {"--recompute-granularity", "selective", "recompute", "selective"},
+                              {"--attention-backend", "flash", "", ""},
+                              {"--attention-backend", "fused", "", ""},
+                              {"--attention-backend", "auto", "", ""},
+                              {"--transformer-impl", "transformer_engine", "", ""}};
 
-/// Arguments that no member needs: what they say holds anyway, or changes neither time nor memory. Those that end with
-/// a dash are the beginning of several.
+/// Arguments that no member needs: an entry is so anyway, or the argument changes neither time nor memory. A name that
+/// ends with a dash stands for all arguments that begin with it.
 constexpr std::string_view kIdle[] = {
-    "--use-mcore-models", "--use-flash-attn", "--attention-backend", "--transformer-impl", "--disable-bias-linear",
-    "--position-embedding-type", "--max-position-embeddings", "--rotary-", "--use-rotary-position-embeddings",
-    "--group-query-attention", "--moe-grouped-gemm", "--overlap-grad-reduce", "--overlap-param-gather",
-    "--moe-token-dispatcher-type", "--moe-aux-loss-coeff", "--moe-router-load-balancing-type",
-    "--accumulate-allreduce-grads-in-fp32", "--attention-softmax-in-fp32", "--apply-layernorm-1p", "--norm-epsilon",
-    "--lr", "--lr-", "--min-lr", "--weight-decay", "--adam-", "--clip-grad", "--init-method-std", "--seed", "--train-",
-    "--exit-", "--save", "--save-", "--load", "--no-load-", "--no-save-", "--ckpt-format", "--data-", "--split",
-    "--tokenizer-", "--vocab-file", "--merge-file", "--mock-data", "--num-workers", "--log-", "--eval-",
-    "--tensorboard-", "--wandb-", "--timing-", "--distributed-", "--loss-scale", "--initial-loss-scale",
+    "--use-mcore-models", "--use-flash-attn", "--disable-bias-linear", "--position-embedding-type",
+    "--max-position-embeddings", "--rotary-", "--use-rotary-position-embeddings", "--group-query-attention",
+    "--moe-grouped-gemm", "--overlap-grad-reduce", "--overlap-param-gather", "--moe-token-dispatcher-type",
+    "--moe-aux-loss-coeff", "--moe-router-load-balancing-type", "--accumulate-allreduce-grads-in-fp32",
+    "--attention-softmax-in-fp32", "--apply-layernorm-1p", "--norm-epsilon", "--lr", "--lr-", "--min-lr",
+    "--weight-decay", "--adam-", "--clip-grad", "--init-method-std", "--seed", "--train-", "--exit-", "--save",
+    "--save-", "--load", "--no-load-", "--no-save-", "--ckpt-format", "--data-", "--split", "--tokenizer-",
+    "--vocab-file", "--merge-file", "--mock-data", "--num-workers", "--log-", "--eval-", "--tensorboard-", "--wandb-",
+    "--timing-", "--distributed-", "--loss-scale", "--initial-loss-scale",
     // torchrun
     "--nproc_per_node", "--nproc-per-node", "--nnodes", "--node_rank", "--node-rank", "--master_addr", "--master-addr",
     "--master_port", "--master-port", "--rdzv"};
@@ -164,8 +170,13 @@ class Words {
       }
     }
     const std::size_t equals = word.find('=');
-    if (!word.starts_with('-') && equals != std::string::npos && equals > 0)
-      variables_[word.substr(0, equals)] = word.substr(equals + 1);
+    if (!word.starts_with('-') && equals != std::string::npos && equals > 0) {
+      const std::string value = word.substr(equals + 1);
+      variables_[word.substr(0, equals)] = value;
+      if (!value.starts_with("--")) return at;  // no value of the argument before it
+      for (auto& [unused, each] : Words{value, file_}.words_) words_.emplace_back(line, std::move(each));
+      return at;  // NAME="--a 1 --b 2": a list of arguments
+    }
     if (!word.empty()) words_.emplace_back(line, std::move(word));
     return at;
   }
@@ -178,7 +189,9 @@ class Words {
 std::optional<std::int64_t> size_in(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 1) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1 ||
+      number > std::numeric_limits<int>::max())
+    return std::nullopt;
   return number;
 }
 
@@ -211,26 +224,57 @@ class Members {
   std::vector<std::pair<std::string, std::string>> all_;
 };
 
-/// True if the argument has become a member.
-bool take_argument(const Given& given, const Words& words, const std::string& file, Members& members) {
+enum class Taken { member, idle, no };
+
+/// Makes the argument a member, if it is one.
+Taken take_argument(const Given& given, const Words& words, const std::string& file, Members& members) {
   if (const auto* const row = std::ranges::find(kSizes, given.name, &SizeRow::argument); row != std::end(kSizes)) {
     const std::string value = words.resolved(given);
     if (!size_in(value))
-      throw InputError{{.file = file,
-                        .line = given.line,
-                        .reason = fmt::format("{}: expected a whole number above 0, got \"{}\"", given.name, value)}};
+      throw InputError{
+          {.file = file,
+           .line = given.line,
+           .reason = fmt::format("{}: expected a whole number, 1 to 2147483647, got \"{}\"", given.name, value)}};
     members.set(row->member, value);
-    return true;
+    return Taken::member;
   }
   for (const WordRow& row : kWords) {
     if (row.argument != given.name) continue;
     if (!row.value.empty() && row.value != words.resolved(given)) continue;
+    if (row.member.empty()) return Taken::idle;
     members.set(row.member, std::string{row.set});
-    return true;
+    return Taken::member;
   }
-  if (given.name != "--fp8-format") return false;
-  members.set("dtype", "fp8");
-  return true;
+  if (given.name == "--fp8-format") return Taken::member;
+  return is_idle(given.name) ? Taken::idle : Taken::no;
+}
+
+/// The chunks of a pipeline rank, of so many layers each. Throws InputError.
+std::int64_t chunks_of(std::int64_t layers_of_chunk, Members& members, const std::string& file) {
+  const std::int64_t rank = members.size("transformer.layers", 1) / members.size("parallel.pipeline", 1);
+  if (rank % layers_of_chunk == 0 && rank > 0) return rank / layers_of_chunk;
+  throw InputError{
+      {.file = file,
+       .reason = fmt::format("--num-layers-per-virtual-pipeline-stage: the {} layers of a pipeline rank are "
+                             "no whole chunks of {}",
+                             rank, layers_of_chunk)}};
+}
+
+/// Megatron-LM's values of members that no argument gives (megatron/training/arguments.py).
+void set_usual_members(bool gated, bool grouped, bool fp8, Members& members) {
+  if (fp8) members.set("dtype", "fp8");  // over bf16 or fp16, in whatever order they stand
+  if (grouped)
+    members.set_usual("transformer.key_value_heads", "1");
+  else
+    members.erase("transformer.key_value_heads");
+  const std::int64_t hidden = members.size("transformer.hidden", 1);
+  members.set_usual("transformer.feed_forward", std::to_string(gated ? 4 * hidden * 2 / 3 / 64 * 64 : 4 * hidden));
+  members.set_usual("transformer.gated", "false");
+  members.set_usual("transformer.tied", "true");
+  members.set_usual("transformer.norm", "layer");
+  members.set_usual("optimizer", "adamw");
+  members.set_usual("dtype", "fp32");
+  members.set_usual("parallel.zero", "0");
 }
 
 }  // namespace
@@ -246,10 +290,8 @@ LaunchArguments parse_launch_arguments(std::string_view text, const std::string&
     if (given.name == "--num-layers-per-virtual-pipeline-stage") {
       layers_of_chunk = size_in(words.resolved(given));
       if (layers_of_chunk) continue;
-    } else if (take_argument(given, words, file, members)) {
-      continue;
-    } else if (is_idle(given.name)) {
-      read.idle.push_back(given.name);
+    } else if (const Taken taken = take_argument(given, words, file, members); taken != Taken::no) {
+      if (taken == Taken::idle) read.idle.push_back(given.name);
       continue;
     }
     read.unknown.push_back({given.line, given.value.empty() ? given.name : given.name + " " + given.value});
@@ -258,20 +300,15 @@ LaunchArguments parse_launch_arguments(std::string_view text, const std::string&
     throw InputError{{.file = file,
                       .reason = "says no model: Megatron-LM has its size as --num-layers and --hidden-size",
                       .hint = "the text of a shell script, or the arguments alone"}};
-  if (layers_of_chunk)
-    members.set("parallel.virtual", std::to_string(members.size("transformer.layers", 1) /
-                                                   members.size("parallel.pipeline", 1) / *layers_of_chunk));
+  if (layers_of_chunk) members.set("parallel.virtual", std::to_string(chunks_of(*layers_of_chunk, members, file)));
   if (members.size("parallel.virtual", 1) > 1) members.set("parallel.schedule", "interleaved");
-  if (!has("--group-query-attention")) members.erase("transformer.key_value_heads");
-  members.set_usual("transformer.feed_forward", std::to_string(4 * members.size("transformer.hidden", 1)));
-  members.set_usual("transformer.gated", "false");
-  members.set_usual("transformer.tied", "true");
-  members.set_usual("transformer.norm", "layer");
-  members.set_usual("optimizer", "adamw");
-  members.set_usual("dtype", "fp32");
-  members.set_usual("parallel.zero", "0");
+  set_usual_members(has("--swiglu"), has("--group-query-attention"), has("--fp8-format"), members);
   if (!has("--disable-bias-linear"))
     read.unknown.push_back({0, "without --disable-bias-linear products have biases, which the entry lacks"});
+  if (!has("--overlap-grad-reduce"))
+    read.unknown.push_back({0,
+                            "without --overlap-grad-reduce gradients are exchanged behind the backward pass; the entry "
+                            "exchanges them during it"});
   read.members = members.take();
   return read;
 }

@@ -22,9 +22,10 @@ struct LaunchArguments {
   std::vector<Unknown> unknown;  ///< what was not understood
 };
 
-/// Reads shell text: `--NAME VALUE` and `--NAME=VALUE`; a value `$NAME`, `${NAME}` or `${NAME:-usual}` is that which
-/// `NAME=VALUE` gave above it. `file` is for messages. Throws InputError with line and reason: no argument of
-/// Megatron-LM at all, a size that is no whole number above 0, a variable without a value.
+/// Reads shell text: `--NAME VALUE` and `--NAME=VALUE`. A value `$NAME` or `${NAME}` is replaced by the VALUE of a line
+/// `NAME=VALUE`, and `${NAME:-usual}` by `usual` where there is no such line. `file` is for messages. Throws InputError
+/// with line and reason: no argument of Megatron-LM at all, a size that is no whole number from 1 to 2147483647, a
+/// variable without a value, chunks of layers that don't fill a pipeline rank.
 [[nodiscard]] LaunchArguments parse_launch_arguments(std::string_view text, const std::string& file);
 
 }  // namespace contend

@@ -67,18 +67,22 @@ TEST_CASE("launch arguments: those of Megatron-LM become members") {
   CHECK(launch_member(read, "recompute") == "full");
   CHECK(launch_member(read, "dtype") == "bf16");
   // What Megatron-LM does where nothing is said.
-  CHECK(launch_member(read, "transformer.feed_forward") == "16384");
+  // 4 x 4096 x 2 / 3 = 10922, of which 170 times 64.
+  CHECK(launch_member(read, "transformer.feed_forward") == "10880");
   CHECK(launch_member(read, "transformer.tied") == "true");
   CHECK(std::ranges::count(read.idle, "--lr") == 1);
   CHECK(std::ranges::count(read.idle, "--adam-beta1") == 1);
-  REQUIRE(read.unknown.size() == 1);
+  REQUIRE(read.unknown.size() == 2);
+  CHECK(contains(read.unknown.back().text, "without --overlap-grad-reduce"));
   CHECK(read.unknown.front().line == 17);
   CHECK(read.unknown.front().text == "--recompute-method block");
 }
 
 TEST_CASE("launch arguments: fp8 is the format of products, and groups of queries need their flag") {
   const LaunchArguments read = parse_launch_arguments(
-      "--num-layers 2 --hidden-size 64 --num-query-groups 2 --bf16 --fp8-format hybrid --optimizer muon", "run.sh");
+      "--num-layers 2 --hidden-size 64 --num-query-groups 2 --fp8-format hybrid --bf16 --optimizer muon "
+      "--overlap-grad-reduce",
+      "run.sh");
   CHECK(launch_member(read, "dtype") == "fp8");
   CHECK(launch_member(read, "transformer.key_value_heads").empty());
   REQUIRE(read.unknown.size() == 2);
@@ -86,9 +90,25 @@ TEST_CASE("launch arguments: fp8 is the format of products, and groups of querie
   CHECK(contains(read.unknown.back().text, "biases"));
 }
 
+TEST_CASE("launch arguments: a list in one quoted line, and a value that an assignment is not") {
+  const LaunchArguments read = parse_launch_arguments(
+      "MOE_ARGS=\"--num-experts 8 --moe-router-topk 2\"\n--num-layers 2 --hidden-size 64 --group-query-attention "
+      "--attention-backend unfused --swiglu\nFOO=bar\n",
+      "run.sh");
+  CHECK(launch_member(read, "transformer.experts") == "8");
+  CHECK(launch_member(read, "transformer.top_k") == "2");
+  CHECK(launch_member(read, "transformer.gated") == "true");
+  CHECK(launch_member(read, "transformer.feed_forward") == "128");  // 170, of which twice 64
+  CHECK(launch_member(read, "transformer.key_value_heads") == "1");
+  CHECK(read.unknown.front().text == "--attention-backend unfused");
+}
+
 TEST_CASE("launch arguments: what can't be read is refused with its line") {
   CHECK(contains(launch_refusal("echo hello"), "says no model"));
   CHECK(contains(launch_refusal("\n--num-layers many --hidden-size 64"), "run.sh:2"));
   CHECK(contains(launch_refusal("\n--num-layers many --hidden-size 64"), "got \"many\""));
   CHECK(contains(launch_refusal("--num-layers $L --hidden-size 64"), "nothing says the value of $L"));
+  CHECK(contains(launch_refusal("--num-layers 4294967296000 --hidden-size 64"), "1 to 2147483647"));
+  CHECK(contains(launch_refusal("--num-layers 12 --hidden-size 64 --num-layers-per-virtual-pipeline-stage 5"),
+                 "the 12 layers of a pipeline rank are no whole chunks of 5"));
 }
