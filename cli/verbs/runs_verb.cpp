@@ -9,7 +9,9 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
+#include "sim/complaints.hpp"
 #include "sim/error.hpp"
+#include "sim/fields.hpp"
 #include "text/json_writer.hpp"
 #include "text/words.hpp"
 
@@ -68,10 +70,14 @@ KeptRun folder_at(const std::filesystem::path& folder) {
 
 KeptRun store_at(const std::filesystem::path& file) {
   KeptRun kept{.path = file.string(), .written = time_of(file)};
-  SweepStore store = SweepStore::open(kept.path);
-  kept.name = store.info().name;
-  kept.runs = static_cast<std::int64_t>(store.runs().size());
-  kept.state = kept.runs < store.info().runs ? fmt::format("{} of {} runs", kept.runs, store.info().runs) : "sweep";
+  try {
+    SweepStore store = SweepStore::open(kept.path);
+    kept.name = store.info().name;
+    kept.runs = static_cast<std::int64_t>(store.runs().size());
+    kept.state = kept.runs < store.info().runs ? fmt::format("{} of {} runs", kept.runs, store.info().runs) : "sweep";
+  } catch (const InputError& error) {
+    kept.state = "can't be read: " + error.complaints().front().reason;
+  }
   return kept;
 }
 
@@ -101,12 +107,7 @@ std::vector<KeptRun> runs_below(const std::string& path) {
       look_at(each.path());
   std::vector<KeptRun> found;
   for (const auto& each : folders) found.push_back(folder_at(each));
-  for (const auto& each : stores) {
-    try {
-      found.push_back(store_at(each));
-    } catch (const InputError&) {  // a database of another program
-    }
-  }
+  for (const auto& each : stores) found.push_back(store_at(each));
   std::ranges::sort(found, {}, &KeptRun::path);
   return found;
 }
@@ -128,38 +129,33 @@ void leave_those_with(const std::vector<std::string>& settings, std::vector<Kept
       any_takes = true;
       return to_yaml(changed) != to_yaml(*run.scenario);
     } catch (const InputError& error) {
-      std::vector<Complaint> complaints = error.complaints();
-      for (Complaint& each : complaints)
+      refused = amended(error, [](Complaint& each) {
         if (each.file == "--set") each.file = "--where";
-      refused = InputError{std::move(complaints)};
+      });
       return true;
     }
   });
   if (refused && !any_takes) throw *refused;
 }
 
+/// The metrics that the user names; else the first usual ones that a run has.
 std::vector<const Metric*> shown_metrics(const Arguments& arguments, const std::vector<KeptRun>& runs) {
   std::vector<const Metric*> shown;
-  if (arguments.has("metric")) {
-    const std::string text = *arguments.value("metric");
-    for (std::size_t start = 0; start <= text.size();) {
-      const std::size_t end = std::min(text.find(',', start), text.size());
-      const std::string name = text.substr(start, end - start);
-      const Metric* const metric = find_metric(name);
-      if (metric == nullptr)
-        throw UsageError{fmt::format("--metric: unknown metric \"{}\"; `contend list metrics` lists all", name)};
-      shown.push_back(metric);
-      start = end + 1;
-    }
-    return shown;
-  }
-  for (const char* name : {"avg_jct", "avg_waiting", "gpu_utilisation", "iteration", "throughput"}) {
+  const std::string given = arguments.value("metric").value_or("");
+  for (std::string_view rest = given; !rest.empty();) {
+    const std::string name{take_field(rest, ',')};
     const Metric* const metric = find_metric(name);
-    if (metric == nullptr) continue;
-    const auto i = metric_index(*metric);
+    if (metric == nullptr)
+      throw UsageError{fmt::format("--metric: unknown metric \"{}\"; {}", name, metric_hint(name))};
+    shown.push_back(metric);
+  }
+  if (arguments.has("metric")) return shown;
+  for (const char* name : {"avg_jct_s", "avg_waiting_s", "gpu_utilisation", "iteration_s", "throughput_per_s"}) {
+    const Metric& usual = metric(name);
+    const std::size_t i = metric_index(usual);
     if (shown.size() < kMostMetrics &&
         std::ranges::any_of(runs, [&](const KeptRun& run) { return !run.figures.empty() && run.figures[i] > 0; }))
-      shown.push_back(metric);
+      shown.push_back(&usual);
   }
   return shown;
 }
