@@ -2,6 +2,7 @@
 
 #include "cli/interval_report.hpp"
 #include "cli/text_table.hpp"
+#include "scenarios/keys/setup_codecs.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/prediction_interval.hpp"
 #include "sim/counted.hpp"
@@ -48,11 +49,6 @@ double mfu_of(const ShownJob& shown, int gpus) {
   return work.peak_flops > 0 ? work.model_flops / gpus / shown.iteration.to_seconds() / work.peak_flops : std::nan("");
 }
 
-const char* words_of(Recomputation recompute) {
-  if (recompute == Recomputation::none) return "none";
-  return recompute == Recomputation::full ? "full" : "selective";
-}
-
 std::string layouts_table(const FitsAnswer& answer) {
   Table table{{"", "tensor", "pipeline", "context", "expert", "data", "zero", "micro-batch", "recompute", "step [s]",
                "tokens/s", "90%", "MFU [%]", "most beside computing"}};
@@ -64,7 +60,7 @@ std::string layouts_table(const FitsAnswer& answer) {
         {std::to_string(i + 1), std::to_string(layout.tensor),
          layout.chunks > 1 ? fmt::format("{} x {}", layout.pipeline, layout.chunks) : std::to_string(layout.pipeline),
          std::to_string(layout.context), std::to_string(layout.expert), std::to_string(shown.job.iteration.data),
-         std::to_string(layout.zero), std::to_string(layout.batch), words_of(layout.recompute),
+         std::to_string(layout.zero), std::to_string(layout.batch), recompute_codec().print(layout.recompute),
          fmt::format("{:.4g}", seconds), fmt::format("{:.0f}", shown.job.work.tokens / seconds), interval_cell(shown),
          std::isnan(mfu) ? "-" : fmt::format("{:.1f}", kPercent * mfu), limit_text(shown)});
   }
@@ -109,7 +105,7 @@ std::string layout_words(const Layout& layout, int gpus) {
   if (layout.expert > 1) text += fmt::format(", expert {}", layout.expert);
   return text + fmt::format(", data {}, zero {}, micro-batch {}, recompute {}",
                             gpus / layout.tensor / layout.pipeline / layout.context, layout.zero, layout.batch,
-                            words_of(layout.recompute));
+                            recompute_codec().print(layout.recompute));
 }
 
 std::string fits_text(const FitsAnswer& answer) {

@@ -59,7 +59,7 @@ struct Question {
   std::string optimizer, dtype, adapter;  ///< empty: not given
 };
 
-/// The servers: those that are named, or the first machine of the catalogue with the device.
+/// The servers: the named machine, or the first machine of the catalogue with the device.
 void choose_servers(const Arguments& arguments, Question& question) {
   const auto name = arguments.value("machine"), device = arguments.value("device");
   if (!name && !device)
@@ -134,6 +134,7 @@ Question question_of(const Arguments& arguments) {
   question.optimizer = arguments.value("optimizer").value_or("adamw");
   question.dtype = arguments.value("dtype").value_or("");
   question.adapter = arguments.value("adapter").value_or("");
+  if (question.adapter.find('\n') != std::string::npos) throw UsageError{"--adapter: expected a map in one line"};
   return question;
 }
 
@@ -175,7 +176,7 @@ InputError about_options(const InputError& error, const Question& question) {
   });
 }
 
-/// What is wrong with a model that fits nowhere. Returns the exit code.
+/// Says why a model fits nowhere. Returns the exit code.
 int explain_nothing(const FitsAnswer& answer, const Question& question) {
   const LayoutSearch& search = answer.search;
   std::string others;
@@ -222,8 +223,7 @@ int fits_verb(const Arguments& arguments) {
       print_output("{}", text);
   };
   for (const FittingLayout& each : answer.search.fastest) {
-    TrainingSystem system = answer.system;
-    *std::ranges::find(system.training, answer.entry.name, &TrainingEntry::name) = each.layout.on(answer.entry);
+    const TrainingSystem system = laid_out(answer.system, answer.entry, each.layout);
     answer.rows.push_back({each, shown_job(system, *find_entry(system.training, kEntry), question.gpus)});
   }
   std::ranges::stable_sort(answer.rows, {}, [](const FitsRow& row) { return row.shown.iteration; });

@@ -100,6 +100,7 @@ struct GpuMemory {
 
   [[nodiscard]] Bytes other() const { return gathered + working + messages; }
   [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations + other(); }
+  bool operator==(const GpuMemory&) const = default;
 };
 /// Of a GPU that holds these stages (the chunks of an interleaved schedule; one stage in others). Model, work and
 /// options are valid. Buffers of libraries and of communication, and what the allocator wastes, come on top.

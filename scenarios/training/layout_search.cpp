@@ -1,6 +1,7 @@
 #include "scenarios/training/layout_search.hpp"
 
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/setup_codecs.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/rounds_kept.hpp"
 #include "scenarios/training/parallel_job.hpp"
@@ -79,12 +80,6 @@ class Refused {
   std::vector<RefusedLayouts> all_;
 };
 
-TrainingSystem laid_out(const TrainingSystem& system, const TrainingEntry& entry, const Layout& layout) {
-  TrainingSystem changed = system;
-  *std::ranges::find(changed.training, entry.name, &TrainingEntry::name) = layout.on(entry);
-  return changed;
-}
-
 /// What a layout's times follow from, beside its memory.
 struct TimedLayout {
   FittingLayout found;
@@ -97,15 +92,17 @@ struct TimedLayout {
 
 /// True if nothing that the iteration follows from tells them apart.
 bool are_twins(const TimedLayout& a, const TimedLayout& b) {
-  const auto same_memory = [](const GpuMemory& x, const GpuMemory& y) {
-    return std::tie(x.weights, x.gradients, x.optimizer, x.activations, x.gathered, x.working, x.messages) ==
-           std::tie(y.weights, y.gradients, y.optimizer, y.activations, y.gathered, y.working, y.messages);
-  };
   return a.makespan == b.makespan && a.busy == b.busy && a.update == b.update && a.micro_batches == b.micro_batches &&
-         std::ranges::equal(a.degrees, b.degrees) && std::ranges::equal(a.found.memory, b.found.memory, same_memory);
+         std::ranges::equal(a.degrees, b.degrees) && a.found.memory == b.found.memory;
 }
 
 }  // namespace
+
+TrainingSystem laid_out(const TrainingSystem& system, const TrainingEntry& entry, const Layout& layout) {
+  TrainingSystem changed = system;
+  *std::ranges::find(changed.training, entry.name, &TrainingEntry::name) = layout.on(entry);
+  return changed;
+}
 
 TrainingEntry Layout::on(TrainingEntry entry) const {
   ParallelSetup& setup = *entry.parallel;
@@ -131,10 +128,7 @@ std::vector<std::string> Layout::members() const {
   if (pipeline > 1) parallel += ", partition: uneven";
   if (context > 1) parallel += fmt::format(", context: {}", context);
   if (expert > 1) parallel += fmt::format(", expert: {}", expert);
-  const char* const again = recompute == Recomputation::none   ? "none"
-                            : recompute == Recomputation::full ? "full"
-                                                               : "selective";
-  return {fmt::format("batch: {}", batch), fmt::format("recompute: {}", again),
+  return {fmt::format("batch: {}", batch), fmt::format("recompute: {}", recompute_codec().print(recompute)),
           fmt::format("parallel: {{{}, zero: {}}}", parallel, zero)};
 }
 
@@ -165,15 +159,16 @@ std::vector<Layout> possible_layouts(const ClusterSetup& cluster, const Training
 
 namespace {
 
-/// The layouts that fit, without times; others are counted.
+/// The layouts that fit, without times, or only the first of them; others are counted.
 std::vector<TimedLayout> tested_memory(const TrainingSystem& system, const TrainingEntry& entry,
                                        const TransformerModel& model, int gpus, const std::vector<Layout>& layouts,
-                                       Refused& refused, LayoutSearch& search) {
+                                       Refused& refused, LayoutSearch& search, bool first_only = false) {
   constexpr int kRounds = 16;
   TrainingSystem shorter = system;
   shorter.rounds_kept = kRounds;
   std::vector<TimedLayout> fitting;
   for (const Layout& layout : layouts) {
+    if (first_only && !fitting.empty()) break;
     try {
       std::vector<GpuMemory> memory = held_memory(shorter, layout.on(entry), model, gpus);
       const GpuMemory& most = memory[fullest(memory)];
@@ -226,7 +221,7 @@ void take_times(const TrainingSystem& system, const TrainingEntry& entry, int gp
   }
 }
 
-/// Joins those that are twins; the first one of them stays.
+/// Joins layouts that are twins; the first of them stays.
 void join_twins(std::vector<TimedLayout>& all, LayoutSearch& search) {
   std::ranges::stable_sort(all, {}, [](const TimedLayout& each) { return each.found.least; });
   std::vector<TimedLayout> kept;
@@ -266,13 +261,17 @@ LayoutSearch search_layouts(const TrainingSystem& system, const TrainingEntry& e
   join_twins(fitting, search);
   std::ranges::stable_sort(fitting, {}, &TimedLayout::likely);
   std::vector<FittingLayout>& fastest = search.fastest;
-  const auto open_from = [&](std::size_t next) {
-    return std::ranges::count_if(
-        fitting.begin() + static_cast<std::ptrdiff_t>(next), fitting.end(),
-        [&](const TimedLayout& each) { return fastest.size() < top || each.found.least < fastest[top - 1].iteration; });
-  };
   std::size_t next = 0;
-  while (next < std::min(fitting.size(), kMostFor * top) && open_from(next) > 0) {
+  // Layouts that can't be among the fastest any more, whatever a simulation says, go.
+  const auto drop_slower = [&] {
+    if (fastest.size() < top) return;
+    const auto rest = fitting.begin() + static_cast<std::ptrdiff_t>(next);
+    fitting.erase(
+        std::remove_if(rest, fitting.end(),
+                       [&](const TimedLayout& each) { return each.found.least >= fastest[top - 1].iteration; }),
+        fitting.end());
+  };
+  while (next < std::min(fitting.size(), kMostFor * top)) {
     const std::size_t count = std::min(kAtOnce, fitting.size() - next);
     const auto simulate = [&](std::size_t i) {
       FittingLayout& each = fitting[next + i].found;
@@ -284,9 +283,10 @@ LayoutSearch search_layouts(const TrainingSystem& system, const TrainingEntry& e
     for (std::size_t i = 0; i < count; ++i) fastest.push_back(fitting[next + i].found);
     std::ranges::stable_sort(fastest, {}, &FittingLayout::iteration);
     next += count;
+    drop_slower();
   }
   search.simulated = static_cast<std::int64_t>(next);
-  search.open = open_from(next);
+  search.open = std::ssize(fitting) - search.simulated;
   if (fastest.size() > top) fastest.resize(top);
   return search;
 }
@@ -302,7 +302,7 @@ std::optional<int> gpus_that_fit(const TrainingSystem& system, const TrainingEnt
     LayoutSearch search;
     Refused refused;
     const std::vector<Layout> layouts = possible_layouts(larger.cluster, entry, model, count);
-    if (!tested_memory(larger, entry, model, count, layouts, refused, search).empty()) return count;
+    if (!tested_memory(larger, entry, model, count, layouts, refused, search, true).empty()) return count;
   }
   return {};
 }

@@ -32,6 +32,9 @@ struct Layout {
   [[nodiscard]] std::vector<std::string> members() const;
 };
 
+/// The system whose entry is laid out so.
+[[nodiscard]] TrainingSystem laid_out(const TrainingSystem& system, const TrainingEntry& entry, const Layout& layout);
+
 /// The layouts that are tried of a job on so many GPUs, which has as many sequences in an iteration as the entry's
 /// `global_batch` says: every tensor-parallel degree that divides a server, pipelines of at most as many ranks as the
 /// model has layers, context parallelism that leaves each GPU at least 4,096 tokens of a sequence, expert-parallel
@@ -47,7 +50,7 @@ struct FittingLayout {
   std::vector<Layout> twins;        ///< others with these memories and times, by other names
   std::vector<GpuMemory> memory{};  ///< by pipeline rank
   Time least{};                     ///< of its passes and its update; an iteration takes no less
-  Time iteration{};                 ///< of those that were simulated: lone_iteration()
+  Time iteration{};                 ///< mean of the first two iterations of a job that has the cluster to itself
 };
 
 /// Layouts that can't be trained for one reason.
@@ -60,13 +63,13 @@ struct RefusedLayouts {
 struct LayoutSearch {
   std::int64_t tested = 0;  ///< layouts
   std::int64_t fitting = 0;
-  std::int64_t twins = 0;  ///< of those that fit, beside the layouts whose twins they are
+  std::int64_t twins = 0;  ///< of the fitting layouts: further names of others
   std::int64_t simulated = 0;
   std::vector<RefusedLayouts> refused;  ///< the most frequent first
   std::vector<FittingLayout> fastest;   ///< the fastest first, at most as many as were asked for
   /// Layouts that were not simulated though `least` of them is less than the iteration of the last of `fastest`.
   std::int64_t open = 0;
-  /// The layout that needs least memory, of those whose memory was tested, and the part of its fullest GPU.
+  /// The layout with the least memory on its fullest GPU, of all whose memory was tested, and that memory.
   std::optional<std::pair<Layout, GpuMemory>> leanest;
 };
 

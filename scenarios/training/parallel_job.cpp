@@ -362,7 +362,7 @@ void check_update(const TrainingEntry& entry, int micro_batches) {
                        .hint = "behind, or one micro-batch"}}};
 }
 
-/// What is planned of a job: what its memory follows from, its iteration, or also the times of its exchanges alone.
+/// How far a job is planned: as far as its memory, its iteration, or also the times of its exchanges alone.
 enum class Planned { memory, iteration, exchange };
 
 ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, const TransformerModel& model, int gpus,
@@ -453,9 +453,7 @@ auto with_members_of(const TrainingEntry& entry, const Plan& plan) {
   try {
     return plan();
   } catch (const InputError& error) {
-    std::vector<Complaint> complaints = error.complaints();
-    for (Complaint& each : complaints) each.key = member_of(entry, each.key);
-    throw InputError{std::move(complaints)};
+    throw amended(error, [&](Complaint& each) { each.key = member_of(entry, each.key); });
   }
 }
 

@@ -46,8 +46,9 @@ struct ParallelJob {
 [[nodiscard]] ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                                         bool with_exchange = false);
 
-/// Only what the GPUs of each pipeline rank of such a job hold: ParallelJob::memory of a job of `model`, which is that
-/// of the entry, found without the times of passes. Throws InputError as plan_parallel() does.
+/// The memory of a GPU of each pipeline rank: ParallelJob::memory without the rest of the plan. `model` is the
+/// transformer of the entry. Passes are timed only where the division of layers or of experts follows from their times.
+/// Throws InputError as plan_parallel() does.
 [[nodiscard]] std::vector<GpuMemory> held_memory(const TrainingSystem& system, const TrainingEntry& entry,
                                                  const TransformerModel& model, int gpus);
 

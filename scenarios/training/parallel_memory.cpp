@@ -108,7 +108,7 @@ Bytes beside_layers(const TrainingEntry& entry, const TransformerModel& model, c
 std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const TransformerModel& model,
                                         const MicroBatch& work, const TrainingIteration& job,
                                         const std::vector<LayerRange>& stages, const std::vector<Bytes>& peaks) {
-  const std::vector<int> held = evaluate(job.plan, job.costs()).most_held;
+  const std::vector<int> held = held_activations(job.plan);
   std::vector<GpuMemory> by_rank;
   for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
     FsdpShape shape;

@@ -6,6 +6,7 @@
 #include "scenarios/training/group_times.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
+#include "sim/complaints.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
 
@@ -125,10 +126,9 @@ ReplicaSpec replica_of(const TrainingSystem& system, const ServingEntry& entry, 
     const TrainingSystem on = system_on(system, gpu_type);
     return timed_replica(on, *std::ranges::find(on.serving, entry.name, &ServingEntry::name));
   } catch (const InputError& error) {
-    std::vector<Complaint> complaints = error.complaints();
-    for (Complaint& each : complaints)
+    throw amended(error, [&](Complaint& each) {
       if (each.file.empty()) each.key = fmt::format("serving.{}.{}", entry.name, member_of(each.key));
-    throw InputError{std::move(complaints)};
+    });
   }
 }
 
