@@ -95,7 +95,10 @@ bool says_nothing(const JsonValue& value) {
       return value.items.empty();
     case Kind::object: {
       const JsonValue* const set = value.find("set");
-      return set != nullptr ? !set->boolean || says_nothing(value.items.back()) : value.items.empty();
+      if (set == nullptr) return value.items.empty();
+      const JsonValue *const infinite = value.find("infinite"), *const number = value.find("number");
+      if (infinite != nullptr && infinite->boolean) return false;
+      return !set->boolean || number == nullptr || says_nothing(*number);
     }
   }
   return false;

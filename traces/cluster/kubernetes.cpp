@@ -103,6 +103,15 @@ Time instant_in(const JsonItem& item, std::string_view name) {
   return *time;
 }
 
+/// When the kubelet began with the pod; of a pod that is bound and that it hasn't taken up, when the pod was bound.
+Time start_of(const JsonItem& metadata, const JsonItem& status) {
+  if (!status.text("startTime").empty()) return instant_in(status, "startTime");
+  for (const JsonItem& each : status.list("conditions"))
+    if (each.text("type") == "PodScheduled" && !each.text("lastTransitionTime").empty())
+      return instant_in(each, "lastTransitionTime");
+  return instant_in(metadata, "creationTimestamp");
+}
+
 void add_pod(const JsonItem& item, ClusterSnapshot& snapshot) {
   const JsonItem metadata = part_of(item, "metadata"), spec = part_of(item, "spec"), status = part_of(item, "status");
   const std::string phase = status.text("phase"), name = job_of_pod(metadata);
@@ -128,7 +137,7 @@ void add_pod(const JsonItem& item, ClusterSnapshot& snapshot) {
     made.submitted = instant_in(metadata, "creationTimestamp");
     if (const auto seconds = spec.whole("activeDeadlineSeconds"); seconds && *seconds > 0)
       made.limit = Time::seconds(*seconds);
-    if (!node.empty()) made.started = instant_in(status, "startTime");
+    if (!node.empty()) made.started = start_of(metadata, status);
     made.nodes = 0;
     snapshot.jobs.push_back(std::move(made));
     job = std::prev(snapshot.jobs.end());
@@ -136,6 +145,7 @@ void add_pod(const JsonItem& item, ClusterSnapshot& snapshot) {
   job->gpus += static_cast<int>(gpus);
   ++job->nodes;
   if (node.empty()) return;
+  job->started = std::min(*job->started, start_of(metadata, status));
   const auto held = std::ranges::find(job->holds, node, &NodeGpus::node);
   if (held == job->holds.end())
     job->holds.push_back({node, static_cast<int>(gpus)});

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 9> kKnownOfNodes = {
 /// Reasons for which Slurm has a job wait that follow from the queue, the nodes and the column `after`.
 constexpr std::array<std::string_view, 5> kUsualReasons = {"", "NONE", "RESOURCES", "PRIORITY", "DEPENDENCY"};
 
-/// Counts the members of an object that say something and aren't among those that are read.
+/// Counts the members of an object that say something and are not read.
 void note_fields(const JsonItem& item, std::span<const std::string_view> known, const char* kind,
                  ClusterSnapshot& snapshot) {
   for (std::size_t i = 0; i < item.value->names.size(); ++i)
@@ -57,10 +57,10 @@ std::int64_t gpus_of_tres(const JsonItem& job, std::string_view name) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view entry = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
-    if (!entry.starts_with("gres/gpu")) continue;
+    if (!entry.starts_with("gres/gpu=") && !entry.starts_with("gres/gpu:")) continue;
     const std::size_t equals = entry.find('=');
     const ScaledDecimal number = parse_integer(equals == entry.npos ? "" : entry.substr(equals + 1));
-    if (number.error != DecimalError::none || number.value < 0)
+    if (number.error != DecimalError::none || number.value < 0 || number.value > 1'000'000)
       job.fail(name, fmt::format("expected resources such as cpu=8,gres/gpu=2, got \"{}\"", text));
     (entry[8] == '=' ? all : typed) += number.value;
   }
@@ -104,6 +104,7 @@ std::vector<NodeGpus> held_nodes(const JsonItem& item, std::int64_t gpus) {
 std::vector<std::string> jobs_before(const JsonItem& item, ClusterSnapshot& snapshot) {
   std::vector<std::string> before;
   std::string text = item.text("dependency");
+  if (text.find('?') != text.npos) ++snapshot.left_out["dependencies of which one suffices; here all must end"][text];
   std::ranges::replace(text, '?', ',');
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view entry = rest.substr(0, rest.find(','));
@@ -190,7 +191,7 @@ void add_job(const JsonItem& item, ClusterSnapshot& snapshot) {
   job.priority = item.whole("priority").value_or(0);
   job.submitted = Time::seconds(*submit);
   if (const auto minutes = item.whole("time_limit"); minutes && *minutes != kInfinite && *minutes > 0)
-    job.limit = Time::seconds(60 * *minutes);
+    job.limit = Time::seconds(60) * *minutes;
   if (runs) {
     const std::optional<std::int64_t> start = item.whole("start_time");
     if (!start || *start == 0) item.fail("start_time", "the job runs, and doesn't say since when");
@@ -217,9 +218,7 @@ void add_job(const JsonItem& item, ClusterSnapshot& snapshot) {
 }
 
 std::string why_out_of_service(const JsonItem& node, const std::string& states) {
-  static constexpr std::string_view kOut[] = {"DOWN", "DRAIN", "FAIL", "INVAL", "NOT_RESPONDING", "MAINT", "UNKNOWN"};
-  const auto is_in = [&](std::string_view word) { return states.find(word) != std::string::npos; };
-  if (std::ranges::none_of(kOut, is_in)) return {};
+  if (!is_out_of_service(states) && states.find("UNKNOWN") == std::string::npos) return {};
   const JsonValue* const reason = node.value->find("reason");
   const bool is_told = reason != nullptr && reason->is(JsonValue::Kind::string) && !reason->text.empty();
   return is_told ? fmt::format("{}: {}", states, reason->text) : states;
@@ -251,6 +250,10 @@ void add_group(const JsonItem& item, ClusterSnapshot& snapshot) {
   if (partition) node.partitions.push_back(partition->text("name"));
   for (const JsonItem& name : nodes->list("nodes")) {
     node.name = name.value->text;
+    if (node.gpus == 0) {  // there is a group for each of its partitions
+      if (snapshot.known.insert("node " + node.name).second) ++snapshot.left_out["nodes"]["without GPUs"];
+      continue;
+    }
     const auto known = std::ranges::find(snapshot.nodes, node.name, &SnapshotNode::name);
     if (known == snapshot.nodes.end()) {
       add_node_once(node, item, snapshot);

@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -100,13 +101,6 @@ void note_keys(const SettingLine& line, std::span<const std::string_view> known,
   }
 }
 
-bool is_out(const std::string& state) {
-  std::string upper = state;
-  std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
-  static constexpr std::string_view kOut[] = {"DOWN", "DRAIN", "FAIL", "FUTURE", "NOT_RESPONDING", "MAINT", "*"};
-  return std::ranges::any_of(kOut, [&](std::string_view word) { return upper.find(word) != std::string::npos; });
-}
-
 void add_nodes(const SettingLine& line, const std::string& file, ClusterSnapshot& snapshot) {
   static constexpr std::array<std::string_view, 6> kKnown = {"NodeName", "Gres",       "State",
                                                              "Reason",   "Partitions", "NodeHostName"};
@@ -118,9 +112,10 @@ void add_nodes(const SettingLine& line, const std::string& file, ClusterSnapshot
   const std::string state = line.text("State");
   for (const std::string& name : hosts_in(line, "NodeName", file)) {
     SnapshotNode node{name, gpus->type, static_cast<int>(gpus->gpus), split_words(line.text("Partitions"), ','), {}};
-    if (is_out(state)) node.out = line.find("Reason") != nullptr ? state + ": " + line.text("Reason") : state;
+    if (is_out_of_service(state))
+      node.out = line.find("Reason") != nullptr ? state + ": " + line.text("Reason") : state;
     if (!is_shown) {
-      if (name != "DEFAULT") snapshot.configured.push_back(std::move(node));
+      snapshot.configured.push_back(std::move(node));
       continue;
     }
     if (!snapshot.known.insert("node " + name).second)
@@ -136,7 +131,7 @@ std::optional<Time> limit_of(const SettingLine& line, const std::string& file) {
   const std::string text = line.text("MaxTime");
   if (text.empty() || same_but_for_case(text, "INFINITE") || same_but_for_case(text, "UNLIMITED")) return std::nullopt;
   if (const ScaledDecimal minutes = parse_integer(text); minutes.error == DecimalError::none && minutes.value > 0)
-    return Time::seconds(60 * minutes.value);
+    return Time::seconds(60) * minutes.value;
   const std::optional<Time> limit = parse_slurm_duration(text);
   if (!limit) fail_at(file, line.line, "MaxTime", fmt::format("expected a time such as 2-00:00:00, got \"{}\"", text));
   return limit;
@@ -158,11 +153,11 @@ void add_partition(const SettingLine& line, const std::string& file, ClusterSnap
     partition.tier = static_cast<int>(number.value);
   }
   partition.max_time = limit_of(line, file);
-  const std::vector<std::string> hosts = hosts_in(line, "Nodes", file);
+  const std::vector<std::string> listed = hosts_in(line, "Nodes", file);
+  const std::set<std::string_view> hosts{listed.begin(), listed.end()};
   for (SnapshotNode& node : snapshot.configured)
-    if (std::ranges::find(hosts, node.name) != hosts.end() || line.text("Nodes") == "ALL")
-      node.partitions.push_back(partition.name);
-  if (partition.name != "DEFAULT") snapshot.partitions.push_back(std::move(partition));
+    if (hosts.contains(node.name) || line.text("Nodes") == "ALL") node.partitions.push_back(partition.name);
+  snapshot.partitions.push_back(std::move(partition));
 }
 
 /// A word of SchedulerParameters and the parameter of the policy slurm-backfill.
@@ -223,6 +218,22 @@ void add_gres_line(const SettingLine& line, const std::string& file, ClusterSnap
   for (const std::string& name : hosts_in(line, "NodeName", file)) snapshot.gpu_types[name] = line.text("Type");
 }
 
+/// Adds the pairs of `usual` that the line lacks.
+void complete(const SettingLine& usual, SettingLine& line) {
+  for (const auto& pair : usual.pairs)
+    if (line.find(pair.first) == nullptr) line.pairs.push_back(pair);
+}
+
+/// Gives a node or partition what a line DEFAULT above it says; false for such a line, which is kept.
+bool takes_defaults(std::map<std::string, SettingLine>& usual, SettingLine& line) {
+  const auto [key, value] = line.pairs.front();
+  SettingLine& known = usual[key];
+  complete(known, line);
+  if (value != "DEFAULT") return true;
+  known = std::move(line);
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> split_words(std::string_view text, char separator) {
@@ -249,7 +260,9 @@ bool add_slurm_text(std::string_view text, const std::string& file, ClusterSnaps
   const bool is_shown = begins("NodeName") && (has("Arch") || has("CPUAlloc"));
   const bool is_gres = !is_conf && !is_shown && has("Name") && has("File");
   if (!is_conf && !is_shown && !is_gres) return false;
-  for (const SettingLine& line : is_conf ? setting_lines(text, false) : lines) {
+  std::map<std::string, SettingLine> usual;  // of lines NodeName=DEFAULT and PartitionName=DEFAULT
+  for (SettingLine line : is_conf ? setting_lines(text, false) : lines) {
+    if (is_conf && !takes_defaults(usual, line)) continue;
     const std::string& first = line.pairs.front().first;
     if (is_gres)
       add_gres_line(line, file, snapshot);

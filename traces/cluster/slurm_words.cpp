@@ -1,8 +1,10 @@
 // The small languages in Slurm's fields: lists of hosts and of generic resources.
 #include "text/decimal.hpp"
 #include "traces/cluster/snapshot.hpp"
+#include "traces/cluster/snapshot_parts.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -79,6 +81,19 @@ std::optional<GresGpus> slurm_gres(std::string_view list) {
     if (!all.type.ends_with(type)) all.type += type;
   }
   return all;
+}
+
+bool is_out_of_service(std::string_view states) {
+  static constexpr std::string_view kOut[] = {"DOWN", "DRAIN", "FAIL", "FUTURE", "INVAL", "NOT_RESPONDING", "MAINT"};
+  std::string upper{states};
+  std::ranges::transform(upper, upper.begin(),
+                         [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
+  const std::vector<std::string> words = split_words(upper, '+');
+  return std::ranges::any_of(words, [](const std::string& word) {
+    if (word.starts_with("POWER")) return false;
+    return word.find('*') != std::string::npos ||
+           std::ranges::any_of(kOut, [&](std::string_view each) { return word.starts_with(each); });
+  });
 }
 
 }  // namespace contend

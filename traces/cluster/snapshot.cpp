@@ -70,7 +70,7 @@ void add_file(const std::string& file, bool is_named, ClusterSnapshot& snapshot)
   }
 }
 
-/// Nodes of slurm.conf stand in for those that no file shows, and gres.conf names the GPUs that have no kind.
+/// Nodes of slurm.conf stand in for nodes that no file shows, and gres.conf names the GPUs that have no kind.
 void complete_nodes(ClusterSnapshot& snapshot) {
   if (snapshot.nodes.empty()) {
     for (SnapshotNode& node : snapshot.configured) {

@@ -9,6 +9,10 @@ namespace contend {
 /// The parts of a text between separators, without empty ones.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view text, char separator);
 
+/// True if Slurm starts no job on a node of these states: `IDLE+DRAIN`, `DOWN*`. A node that is powered down to save
+/// energy is in service.
+[[nodiscard]] bool is_out_of_service(std::string_view states);
+
 /// Adds a node; one without GPUs is counted. Throws InputError if the snapshot has a node of that name from other
 /// files.
 void add_node_once(SnapshotNode node, const JsonItem& item, ClusterSnapshot& snapshot);

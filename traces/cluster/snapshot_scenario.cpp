@@ -3,6 +3,7 @@
 #include "models/workload.hpp"
 #include "sim/error.hpp"
 #include "text/decimal.hpp"
+#include "text/json_writer.hpp"
 #include "text/words.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/timestamp.hpp"
@@ -19,15 +20,16 @@ namespace {
 /// Nodes that are alike and next to each other in the scenario.
 struct NodeGroup {
   std::string name;
+  std::string kind;  ///< the name, but for the number of GPUs that tells groups of one kind apart
   const SnapshotNode* first;
   std::vector<const SnapshotNode*> nodes{};
 };
 
 /// A text in YAML and in messages.
 std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += (c == '"' || c == '\\' ? std::string{'\\'} : std::string{}) + c;
-  return out + '"';
+  std::string quoted;
+  append_json_string(quoted, text);
+  return quoted;
 }
 
 /// The largest priority that weight_qos can tell from its neighbours: its range ends at 10^9.
@@ -48,6 +50,7 @@ class ScenarioMaker {
   SnapshotScenario make(const std::string& jobs_name) {
     std::vector<JobRequest> jobs;
     for (const SnapshotJob& job : snapshot_.jobs) add_request(job, jobs);
+    drop_missing(jobs);
     check_limits();
     SnapshotScenario made;
     made.counts = counts(jobs);
@@ -57,6 +60,14 @@ class ScenarioMaker {
   }
 
  private:
+  /// Jobs that aren't in the scenario are none for which others wait.
+  static void drop_missing(std::vector<JobRequest>& jobs) {
+    std::set<std::string, std::less<>> kept;
+    for (const JobRequest& job : jobs) kept.insert(job.name);
+    for (JobRequest& job : jobs)
+      std::erase_if(job.after, [&](const std::string& name) { return !kept.contains(name); });
+  }
+
   void group_nodes() {
     for (const SnapshotNode& node : snapshot_.nodes) {
       if (!node.out.empty()) {
@@ -69,13 +80,14 @@ class ScenarioMaker {
         if (named_.contains(partition)) name += '-' + partition;
       std::ranges::replace(name, '+', '_');  // which joins types in a job list
       const auto is_alike = [&](const NodeGroup& group) {
-        return group.name == name && group.first->gpus == node.gpus;
+        return group.kind == name && group.first->gpus == node.gpus;
       };
       auto group = std::ranges::find_if(groups_, is_alike);
       if (group == groups_.end()) {
-        while (std::ranges::find(groups_, name, &NodeGroup::name) != groups_.end())
-          name += fmt::format("-{}", node.gpus);
-        groups_.push_back({name, &node});
+        std::string unique = name;
+        while (std::ranges::find(groups_, unique, &NodeGroup::name) != groups_.end())
+          unique += fmt::format("-{}", node.gpus);
+        groups_.push_back({std::move(unique), name, &node});
         group = std::prev(groups_.end());
       }
       group->nodes.push_back(&node);
@@ -160,6 +172,10 @@ class ScenarioMaker {
     if (!request.limit) request.limit = limit_;
     if (!request.limit) {
       unlimited_.push_back(job.name);
+      return;
+    }
+    if (!job.started && std::ranges::none_of(groups_, [&](const NodeGroup& group) { return is_for(job, group); })) {
+      ++snapshot_.left_out["waiting jobs of whose partitions no node is in service"][job.name];
       return;
     }
     request.duration = request.limit;
