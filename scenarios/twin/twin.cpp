@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,8 +32,10 @@ class Twin {
     first_ = first.submit;
     span_ = last.submit - first.submit + Time::nanoseconds(1);
     // A draw ends when the jobs of the snapshot have ended, if it is known before which they are.
+    Time until = kBehindSnapshot;
+    for (const JobRequest& job : jobs.list.jobs) until = std::max(until, job.submit + kBehindSnapshot);
     if (std::ranges::all_of(jobs.list.jobs, [](const JobRequest& job) { return job.after.empty(); }))
-      scenario_.measure = {.from = Time{}, .until = kBehindSnapshot};
+      scenario_.measure = {.from = Time{}, .until = until};
   }
 
   [[nodiscard]] std::size_t listed() const { return jobs_.list.jobs.size(); }
@@ -49,8 +52,10 @@ class Twin {
       const Time offset = Time::nanoseconds(arrivals.uniform_integer(0, span_.ns() - 1));
       for (std::size_t a = 0; a < jobs_.arrivals.size(); ++a) {
         const Time since = jobs_.arrivals[a].submit - first_;
-        workload.jobs[listed() + a].submit =
-            kBehindSnapshot + (since >= offset ? since - offset : since + span_ - offset);
+        JobSpec& job = workload.jobs[listed() + a];
+        const Time submit = kBehindSnapshot + (since >= offset ? since - offset : since + span_ - offset);
+        if (job.deadline) *job.deadline += submit - job.submit;
+        job.submit = submit;
       }
     }
     return starts(std::move(workload), seed + draw, stop);
@@ -103,15 +108,20 @@ double StartForecast::quantile(double share) const {
 
 std::vector<JobRequest> arrivals_like(const ClusterSetup& cluster, const JobList& list, std::vector<JobRequest> earlier,
                                       const std::string& file) {
-  const auto like = [&](const JobRequest& job) -> const JobRequest* {
-    const auto first = [&](const auto& is_like) {
-      const auto found =
-          std::ranges::find_if(list.jobs, [&](const JobRequest& each) { return !each.elapsed && is_like(each); });
-      return found == list.jobs.end() ? nullptr : &*found;
-    };
-    const JobRequest* found = first([&](const JobRequest& each) { return each.user == job.user && each.vc == job.vc; });
-    if (found == nullptr) found = first([&](const JobRequest& each) { return each.vc == job.vc; });
-    return found != nullptr ? found : first([](const JobRequest&) { return true; });
+  // The first waiting job of each user in a virtual cluster, of each virtual cluster, and of all.
+  std::map<std::pair<std::string_view, std::string_view>, const JobRequest*> of_user;
+  std::map<std::string_view, const JobRequest*> of_vc;
+  const JobRequest* any = nullptr;
+  for (const JobRequest& job : list.jobs) {
+    if (job.elapsed) continue;
+    of_user.try_emplace({job.user, job.vc}, &job);
+    of_vc.try_emplace(job.vc, &job);
+    if (any == nullptr) any = &job;
+  }
+  const auto like = [&](const JobRequest& job) {
+    if (const auto found = of_user.find({job.user, job.vc}); found != of_user.end()) return found->second;
+    const auto found = of_vc.find(job.vc);
+    return found != of_vc.end() ? found->second : any;
   };
   const auto others = std::ranges::find_if(cluster.vcs, &NamedVirtualCluster::others);
   for (JobRequest& job : earlier) {
@@ -124,6 +134,7 @@ std::vector<JobRequest> arrivals_like(const ClusterSetup& cluster, const JobList
     if (!has_vc) job.vc = others->name;
     job.after.clear();
     job.place.clear();
+    job.elapsed.reset();
     const JobRequest* const model = like(job);
     if (model == nullptr) continue;
     if (job.priority == 0) job.priority = model->priority;
