@@ -36,6 +36,10 @@ class ViewOver : public ClusterView {
     return base().speed_with(job, gpus, type);
   }
   [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override { return base().regimes_of(job); }
+  [[nodiscard]] int most_on_gpu() const override { return base().most_on_gpu(); }
+  [[nodiscard]] double speed_beside(JobId job, std::span<const JobId> others, std::int32_t type) const override {
+    return base().speed_beside(job, others, type);
+  }
   [[nodiscard]] double price_of(std::int32_t type) const override { return base().price_of(type); }
   [[nodiscard]] StageTimes stages_of(JobId job) const override { return base().stages_of(job); }
 

@@ -29,14 +29,6 @@ TaskSpots fullest_servers(const TreeProblem& problem) {
   return spots;
 }
 
-constexpr ParameterInfo kTaskGpus[] = {
-    {"pod_gpus", std::int64_t{0}, 0, 1e6,
-     "GPUs of each pod of a job; 0: as many as a server has, or the most below that which divide the job"}};
-
-int pod_gpus(const Parameters& parameters) {
-  return static_cast<int>(parameters.get<std::int64_t>("pod_gpus"));
-}
-
 std::unique_ptr<PlacementPolicy> make_volcano(const Parameters& parameters, const PolicyContext& context) {
   return make_tree_placement(fullest_servers, {.most_used = true, .from_lowest = true}, pod_gpus(parameters),
                              context.levels);
@@ -53,7 +45,7 @@ PolicyRow<PlacementPolicy> volcano_placement() {
           .summary =
               "Volcano's HyperNodes: tiers from the lowest up, the domain that is used most; then the fullest servers",
           .source = "Volcano 1.15, network-topology-aware and binpack",
-          .parameters = kTaskGpus,
+          .parameters = kPodGpus,
           .make = make_volcano};
 }
 
@@ -61,7 +53,7 @@ PolicyRow<PlacementPolicy> kai_placement() {
   return {.name = "kai",
           .summary = "KAI's topology: the domain with the least room that suffices; then the fullest servers",
           .source = "KAI 0.17, pkg/scheduler/plugins/topology",
-          .parameters = kTaskGpus,
+          .parameters = kPodGpus,
           .make = make_kai};
 }
 

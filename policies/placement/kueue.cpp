@@ -1,7 +1,8 @@
 // Kueue's topology-aware scheduling (pkg/cache/scheduler/tas_flavor_snapshot.go, 0.19). Pods are divided level by level
-// from the highest down: of the domains below those that were chosen the one with the least room that suffices for all
+// from the highest down: of the domains below the chosen ones the one with the least room that suffices for all
 // pods, else the one with the most room, and for the rest again. A job that asks for no level gets the servers with the
-// least room first (gate TASProfileMixed). So do the pods of a segment, below its level.
+// least room first (gate TASProfileMixed). Below the level of segments, the pods of a segment also get the servers with
+// the least room first.
 
 #include "policies/placement/tree_placement.hpp"
 #include "policies/registry.hpp"
@@ -119,20 +120,16 @@ TaskSpots kueue_rule(const TreeProblem& problem) {
 }
 
 std::unique_ptr<PlacementPolicy> make_kueue(const Parameters& parameters, const PolicyContext& context) {
-  return make_tree_placement(kueue_rule, {}, static_cast<int>(parameters.get<std::int64_t>("pod_gpus")),
-                             context.levels);
+  return make_tree_placement(kueue_rule, {}, pod_gpus(parameters), context.levels);
 }
 
 }  // namespace
 
 PolicyRow<PlacementPolicy> kueue_placement() {
-  static constexpr ParameterInfo kParameters[] = {
-      {"pod_gpus", std::int64_t{0}, 0, 1e6,
-       "GPUs of each pod of a job; 0: as many as a server has, or the most below that which divide the job"}};
   return {.name = "kueue",
           .summary = "Kueue's topology-aware scheduling: level by level the domain that suffices, else the fewest",
           .source = "Kueue 0.19, pkg/cache/scheduler/tas_flavor_snapshot.go",
-          .parameters = kParameters,
+          .parameters = kPodGpus,
           .make = make_kueue};
 }
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <set>
 
 namespace contend {
 
@@ -20,21 +19,21 @@ class Blocks {
  public:
   explicit Blocks(const TreeProblem& problem) : problem_{problem}, levels_{problem.levels}, left_{problem.tasks} {
     const std::size_t top = levels_.all.size();
+    first_server_.assign(levels_.domains(0), 0);
+    for (std::size_t s = problem.rooms.size(); s-- > 0;) first_server_[levels_.domain_of(0, s)] = s;
     for (std::size_t level = 0; level <= top; ++level) {
       available_.emplace_back(levels_.domains(level), 0);
       std::vector<std::size_t> servers(levels_.domains(level));
-      std::vector<std::set<std::uint32_t>> bases(servers.size());
+      std::vector<std::size_t> bases(servers.size());
+      for (const std::size_t first : first_server_) ++bases[levels_.domain_of(level, first)];
       for (std::size_t s = 0; s < problem.rooms.size(); ++s) {
         const std::uint32_t domain = levels_.domain_of(level, s);
         ++servers[domain];
-        bases[domain].insert(levels_.domain_of(0, s));
         available_[level][domain] += std::min(problem.rooms[s], 1);
       }
       size_.push_back(*std::ranges::max_element(servers));
-      bases_.push_back(std::ranges::max_element(bases, {}, &std::set<std::uint32_t>::size)->size());
+      bases_.push_back(*std::ranges::max_element(bases));
     }
-    first_server_.assign(levels_.domains(0), 0);
-    for (std::size_t s = problem.rooms.size(); s-- > 0;) first_server_[levels_.domain_of(0, s)] = s;
     is_used_.assign(first_server_.size(), false);
     while (level_ < top && size_[level_] < tasks()) ++level_;
     if (level_ == 0) return;

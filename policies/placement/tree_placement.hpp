@@ -1,7 +1,8 @@
 #pragma once
 // TreePlacement is the placement of schedulers that know levels above the servers (sim/levels.hpp). It gives a job
-// tasks of equal size on servers; a rule, which each scheduler has one of its own of, says on which.
+// tasks of equal size; the scheduler's own rule says on which servers.
 
+#include "policies/policy_row.hpp"
 #include "sim/levels.hpp"
 #include "sim/ports.hpp"
 
@@ -26,6 +27,14 @@ struct TreeProblem {
 using TaskSpots = std::vector<std::pair<ServerId, int>>;
 /// Chooses servers in the order of the ranks; nothing if the job has to wait.
 using TreeRule = TaskSpots (*)(const TreeProblem& problem);
+
+/// The parameter of policies whose tasks are pods.
+inline constexpr ParameterInfo kPodGpus[] = {
+    {"pod_gpus", std::int64_t{0}, 0, 1e6,
+     "GPUs of each pod of a job; 0: as many as a server has, or the most below that which divide the job"}};
+[[nodiscard]] inline int pod_gpus(const Parameters& parameters) {
+  return static_cast<int>(parameters.get<std::int64_t>("pod_gpus"));
+}
 
 /// `task_gpus`: ranks of a task; 0: as many as a server has GPUs, or the most below that which divide the job.
 [[nodiscard]] std::unique_ptr<PlacementPolicy> make_tree_placement(TreeRule rule, DomainRule domains, int task_gpus,

@@ -44,11 +44,10 @@ LevelDemand demand_of(const LevelWish& wish, const std::vector<std::string>& nam
     if (name.empty()) return -1;
     const auto found = std::ranges::find(names, name);
     if (found != names.end()) return static_cast<int>(found - names.begin());
-    const std::string nearest = nearest_name(name, names);
+    const std::string nearest = did_you_mean(name, names);
     throw InputError{{.key = "cluster.levels",
                       .reason = fmt::format("jobs ask for the level `{}`, which is not there", name),
-                      .hint = nearest.empty() ? fmt::format("the levels are {}", fmt::join(names, ", "))
-                                              : fmt::format("did you mean \"{}\"?", nearest)}};
+                      .hint = nearest.empty() ? fmt::format("the levels are {}", fmt::join(names, ", ")) : nearest}};
   };
   LevelDemand demand{index(wish.required), index(wish.preferred), wish.segment, index(wish.segment_level)};
   if (demand.required >= 0 && demand.preferred >= demand.required) demand.preferred = -1;  // it lies there anyway
