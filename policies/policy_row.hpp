@@ -134,6 +134,9 @@ struct PolicyRow {
   bool one_type = false;
   /// True if it says itself on which type of servers each job runs; jobs that mix types are refused.
   bool names_types = false;
+  /// Of a scheduling policy: true if it plans with the places of running jobs until their ends, so that a job has to
+  /// keep the GPUs that it holds.
+  bool plans_places = false;
   GpuShares shares = GpuShares::none;
   Weighs weighs = Weighs::always_given;
   /// Of a scheduling policy: true if one instance decides for the whole cluster, because its rule compares virtual

@@ -164,7 +164,8 @@ PolicyRow<SchedulingPolicy> conservative_scheduling() {
           .summary = "every job is promised a start when it arrives; a job that delays no promise may start earlier",
           .source = "Mu'alem, Feitelson, TPDS 2001",
           .parameters = kBackfillParameters,
-          .make = make_conservative};
+          .make = make_conservative,
+          .plans_places = true};
 }
 
 }  // namespace contend

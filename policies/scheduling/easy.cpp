@@ -227,7 +227,8 @@ PolicyRow<SchedulingPolicy> easy_scheduling() {
           .summary = "by submission; a job that does not delay the first in the queue may pass it",
           .source = "Lifka, JSSPP 1995",
           .parameters = kBackfillParameters,
-          .make = make_easy};
+          .make = make_easy,
+          .plans_places = true};
 }
 
 }  // namespace contend

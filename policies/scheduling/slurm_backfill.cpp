@@ -548,6 +548,7 @@ PolicyRow<SchedulingPolicy> slurm_backfill_scheduling() {
           .source = "Slurm 22.05 and 26.05, sched/backfill",
           .parameters = kAllParameters,
           .make = make_slurm_backfill,
+          .plans_places = true,
           .compares_vcs = true,
           .accounts = AccountUse::tree};
 }
