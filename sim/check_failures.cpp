@@ -76,7 +76,7 @@ void check_redundancy(const EngineState& state) {
     const auto complain = [&](std::string_view reason) {
       throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
     };
-    if (job.service >= 0) complain("answers requests, and what is left of a replica without a GPU answers none");
+    if (job.service >= 0) complain("answers requests, and the other GPUs of a replica that lost one answer none");
     const int stages = stages_of(job, rule);
     if (job.duration && rule.cover == RedundancyRule::Cover::neighbours && stages < 2)
       complain("has a single stage, which has no neighbour");

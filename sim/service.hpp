@@ -1,8 +1,7 @@
 #pragma once
-// Service is a port: what a job does with its GPUs that answers others, as servers of language models answer requests,
-// and servers of federated training clients. An instance
-// belongs to one job, and lives from the first start of the job to the end of the run, so requests that arrive while
-// the job holds no GPUs wait for it.
+// Service is a port: it decides for a job that answers others how its GPUs are used. A server of a language model
+// answers requests, a server of federated training answers clients. An instance belongs to one job, and lives from the
+// first start of the job to the end of the run, so requests that arrive while the job holds no GPUs wait for it.
 
 #include "sim/federated_round.hpp"
 #include "sim/ids.hpp"
@@ -58,7 +57,8 @@ struct ServiceTargets {
 struct RlReport {
   Time elapsed;  ///< in which its GPUs answered and trained
   std::int64_t trainings = 0;
-  Time trainer_waited, pool_stood;  ///< for groups of answers; no replica was in a step
+  Time trainer_waited;  ///< for how long the trainer waited for groups of answers
+  Time pool_stood;      ///< for how long no replica was in a step
   std::int64_t groups = 0;
   Time groups_ran;                                                 ///< from begin to reward, summed over `groups`
   std::int64_t trained = 0, staleness_sum = 0, staleness_max = 0;  ///< groups; versions by which weights had moved on

@@ -1,7 +1,7 @@
 #pragma once
 // The body of a job that answers requests (sim/service.hpp). The service says what happens next, and the body puts that
 // into the calendar. The job ends when the service is done. JobSpec::duration is what policies reckon with: such a job
-// takes as long as its requests keep coming, and what is late makes it longer.
+// takes as long as its requests keep coming, and late answers make it longer.
 
 #include "sim/engine_state.hpp"
 #include "sim/job_body.hpp"

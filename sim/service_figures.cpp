@@ -20,17 +20,20 @@ RequestTimes times_of(std::vector<double> seconds) {
 /// What is taken from requests one by one.
 struct Samples {
   std::vector<double> ttft_s, tpot_s, e2e_s;
-  std::size_t requests = 0, met = 0;
+  std::size_t requests = 0, targeted = 0, met = 0;  ///< targeted: of services with targets
   std::int64_t evictions = 0;
   Time first = Time::never(), last;
-  bool all_ended = true, any_targets = false;
+  bool all_ended = true;
 
   void add(const RequestResult& request, const ServiceTargets& targets) {
     ++requests;
     evictions += request.evictions;
     first = std::min(first, request.arrival);
     if (request.has_begun()) ttft_s.push_back(request.ttft().to_seconds());
-    if (meets(request, targets)) ++met;
+    if (targets.ttft || targets.tpot) {
+      ++targeted;
+      if (meets(request, targets)) ++met;
+    }
     all_ended = all_ended && request.has_ended();
     if (!request.has_ended()) return;
     last = std::max(last, request.end);
@@ -108,9 +111,10 @@ void add_requests(const Samples& samples, double tokens, Time end, ServiceFigure
   figures.answered = static_cast<double>(samples.e2e_s.size());
   figures.evictions = static_cast<double>(samples.evictions);
   const double length_s = ((samples.all_ended ? samples.last : end) - samples.first).to_seconds();
-  if (samples.any_targets) figures.targets_met = static_cast<double>(samples.met) / figures.requests;
+  if (samples.targeted > 0)
+    figures.targets_met = static_cast<double>(samples.met) / static_cast<double>(samples.targeted);
   if (length_s > 0) {
-    if (samples.any_targets) figures.goodput_per_s = static_cast<double>(samples.met) / length_s;
+    if (samples.targeted > 0) figures.goodput_per_s = static_cast<double>(samples.met) / length_s;
     figures.tokens_per_s = tokens / length_s;
   }
   figures.ttft = times_of(samples.ttft_s);
@@ -126,7 +130,6 @@ ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time e
   std::int64_t tokens = 0;
   double busy_s = 0, running_s = 0, kv_peak = kNaN;
   for (const ServiceReport* const service : services) {
-    samples.any_targets = samples.any_targets || service->targets.ttft || service->targets.tpot;
     for (const RequestResult& request : service->requests)
       if (request.arrival <= end) samples.add(request, service->targets);
     gaps += service->gaps;

@@ -31,10 +31,10 @@ struct RlFigures {
 
 /// Figures over rounds of federated training; NaN without them.
 struct FederatedFigures {
-  double rounds = kNaN, failed = kNaN;     ///< closed, or versions of the model; those that made no version
+  double rounds = kNaN, failed = kNaN;     ///< rounds that were closed, or versions; rounds that made no version
   double round_s = kNaN;                   ///< from the begin of a round, or a version, to the next, a mean
   double updates = kNaN, lost = kNaN;      ///< of clients, in versions; clients that worked in vain
-  double sent_b = kNaN, dropped_b = kNaN;  ///< bytes, both ways; of them those that were no use
+  double sent_b = kNaN, dropped_b = kNaN;  ///< bytes, both ways; useless bytes among them
 };
 
 /// Figures over the requests that had arrived by the end of the run. Rates are over the time from the first arrival to

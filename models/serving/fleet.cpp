@@ -302,13 +302,18 @@ void Fleet::end_starts() {
   }
 }
 
-void Fleet::start_more() {
+bool Fleet::revive() {
   for (std::size_t r = 0; r < replicas_.size(); ++r) {
     if (stages_[r] != Stage::draining || is_vacant(r)) continue;
     set_stage(r, Stage::live);  // its weights are still there
     scaled_.emplace_back(now_, live());
-    return;
+    return true;
   }
+  return false;
+}
+
+void Fleet::start_more() {
+  if (revive()) return;
   ++asked_;
   if (!spec_.scaling.by_owner) start(now_, now_ + spec_.scaling.cold);
 }
@@ -344,8 +349,9 @@ void Fleet::stop(Time now, int replica, Time again) {
   now_ = now;
   end_steps();
   const auto r = static_cast<std::size_t>(replica);
-  if (stages_[r] == Stage::live || stages_[r] == Stage::starting) ++asked_;
+  const bool took_requests = stages_[r] == Stage::live || stages_[r] == Stage::starting;
   set_stage(r, Stage::gone);
+  if (took_requests && !revive()) ++asked_;
   std::erase_if(starting_, [r](const auto& each) { return each.second == r; });
   for (const ServedSequence& sequence : replicas_[r].give_up(now)) again_.emplace(again, sequence);
   loads_[r] = 0;

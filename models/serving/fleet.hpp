@@ -21,7 +21,7 @@
 
 namespace contend {
 
-/// How a request gets its replica when it arrives, among those that take new ones.
+/// How a request gets its replica when it arrives, among the replicas that take new requests.
 enum class RequestRouting : std::uint8_t {
   round_robin,  ///< the next one by index
   least,        ///< the one with the fewest outstanding requests; of several the first
@@ -167,6 +167,8 @@ class Fleet {
   void set_stage(std::size_t replica, Stage stage);
   [[nodiscard]] bool is_vacant(std::size_t replica) const;
   [[nodiscard]] int live() const { return static_cast<int>(takers_.size()); }
+  /// Has a replica that ends its answers take requests again; false if there is none.
+  bool revive();
   void start_more();
   void stop_last();
   void end_starts();

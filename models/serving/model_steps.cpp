@@ -3,6 +3,7 @@
 #include "models/parallel/layer_split.hpp"
 #include "models/parallel/operators.hpp"
 #include "sim/error.hpp"
+#include "sim/portable_math.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -103,8 +104,9 @@ class StepCosts {
     const MixtureOfExperts& mixture = *layer.mixture;
     const auto of = static_cast<double>(mixture.experts), groups = static_cast<double>(layout_.expert);
     const double slices = static_cast<double>(layout_.tensor) / groups;  // of each expert
+    const double taken = static_cast<double>(mixture.top_k) / of;
     const double read =
-        of * -std::expm1(static_cast<double>(tokens) * std::log1p(-static_cast<double>(mixture.top_k) / of));
+        taken >= 1 ? of : of * -portable_expm1(static_cast<double>(tokens) * -taken * log1p_ratio(-taken));
     const auto width = static_cast<double>(mixture.expert_width(model_.hidden));
     const auto inner = static_cast<double>(mixture.expert_feed_forward);
     const double parameters = (layer.gated ? 3 : 2) * width * inner;

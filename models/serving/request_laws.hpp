@@ -30,8 +30,9 @@ struct LengthLaw {
 /// When requests come. Gaps are gamma distributed (exponential with cv = 1: a Poisson process) in the time in which the
 /// rate is 1, so that a rate that changes by the hour stretches them.
 struct ArrivalLaw {
-  std::vector<double> per_second{};  ///< by hour of the day; one for all hours; >= 0, not all 0
-  double cv = 1;                     ///< standard deviation of a gap over its mean, > 0; 1: Poisson
+  std::vector<double>
+      per_second{};  ///< by hour from the begin on, and again from the first behind the last; >= 0, not all 0
+  double cv = 1;     ///< standard deviation of a gap over its mean, > 0; 1: Poisson
 
   void check() const;
 };

@@ -96,6 +96,11 @@ class RlCheck {
     if (entry_.training.entry && (entry_.training.time > Time{} || entry_.training.token > Time{}))
       add("training", "an entry says how long a training takes, and so do time and token", "leave out one of both");
     look_at_mode();
+    const auto say = [this](std::string_view member, std::string reason, std::string hint) {
+      add(member, std::move(reason), std::move(hint));
+    };
+    check_length(entry_.prompt, "prompt", say);
+    check_length(entry_.answer, "answer", say);
   }
 
  private:
@@ -118,9 +123,6 @@ class RlCheck {
     if (!is_asynchronous)
       for (const char* const member : {"eta", "every", "concurrent", "order", "partial", "recompute"})
         if (given(member)) add(member, "is for mode: asynchronous, in which answers of several ages are under way");
-    if (is_asynchronous && entry_.eta == 0 && entry_.every == 1)
-      add("eta", "no answer may be older than the weights, so both sides would take turns on GPUs of their own",
-          "eta above 0, every above 1, or mode: synchronous");
     if (entry_.recompute && !entry_.partial)
       add("recompute", "no answer is under way when weights move, as partial is false");
     if (entry_.mode != RlMode::synchronous && !entry_.rollout_gpus)

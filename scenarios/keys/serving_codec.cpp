@@ -244,17 +244,6 @@ void check_step(const Served& entry, const Add& add) {
 }
 
 template <class Add>
-void check_length(const LengthSetup& length, std::string_view member, const Add& add) {
-  const std::vector<double>& quantiles = length.quantiles;
-  const bool has_mean = length.mean != LengthSetup{}.mean || length.cv != 0;
-  if (quantiles.empty()) return;
-  if (has_mean) add(member, "quantiles are the whole law, so mean and cv have no effect", "leave either out");
-  if (quantiles.size() < 2 || !std::ranges::is_sorted(quantiles))
-    add(fmt::format("{}.quantiles", member), "expected at least two lengths that don't fall",
-        "such as [1, 500, 2000]: the shortest, the median and the longest");
-}
-
-template <class Add>
 void check_requests(const Served& entry, bool answers_rl, const Add& add) {
   const RequestsSetup& requests = entry.requests;
   const bool has_law = requests != RequestsSetup{.trace = requests.trace, .cache = requests.cache};
@@ -292,6 +281,16 @@ void check_scale(const Served& entry, bool answers_rl, const Add& add) {
 }
 
 }  // namespace
+
+void check_length(const LengthSetup& length, std::string_view member, const AddComplaint& add) {
+  const std::vector<double>& quantiles = length.quantiles;
+  const bool has_mean = length.mean != LengthSetup{}.mean || length.cv != 0;
+  if (quantiles.empty()) return;
+  if (has_mean) add(member, "quantiles are the whole law, so mean and cv have no effect", "leave either out");
+  if (quantiles.size() < 2 || !std::ranges::is_sorted(quantiles))
+    add(fmt::format("{}.quantiles", member), "expected at least two lengths that don't fall",
+        "such as [1, 500, 2000]: the shortest, the median and the longest");
+}
 
 Codec<LengthSetup> length_codec() {
   return map_of(length_rows(), "{mean: 1000, cv: 1, cap: 8000}");

@@ -1,5 +1,5 @@
 #pragma once
-// What one iteration of a job works on that has the cluster to itself.
+// The work of one iteration of a job that has the cluster to itself.
 
 #include "scenarios/spec/training_system.hpp"
 #include "sim/job.hpp"

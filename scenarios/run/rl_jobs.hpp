@@ -1,5 +1,5 @@
 #pragma once
-// What jobs do that name an entry of `rl`.
+// The services of jobs that name an entry of `rl`.
 
 #include "scenarios/run/rl_service.hpp"
 #include "scenarios/spec/training_system.hpp"
@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// The GPUs of such a job whose replicas answer: all, or those that the entry says.
+/// The GPUs of such a job whose replicas answer: all, or `rollout_gpus` of the entry.
 [[nodiscard]] int rollout_gpus(const RlEntry& entry, int gpus);
 
 /// The plan of a job with so many GPUs, whose replicas are `pool`. Prompts, answers and filters have streams of their

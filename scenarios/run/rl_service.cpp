@@ -34,6 +34,7 @@ void RlService::advance(Time now) {
 
 bool RlService::lose(Time now) {
   times_.lose(now, [&] { loop_.lose(now); });
+  earliest_end_ = Time{};  // in another order groups may be ready earlier than undisturbed
   is_lost_ = true;
   next_ = Time::never();
   return loop_.pool().totals().given > given_before_;

@@ -19,7 +19,7 @@ struct RequestList {
   int first_line = 1;                   ///< of a table, in which each request has a line
 };
 
-/// The requests of a job. What is drawn has streams by seed, entry and job. Throws InputError with the rows that can't
+/// The requests of a job. Draws have streams by seed, entry and job. Throws InputError with the rows that can't
 /// be, or if no request comes.
 [[nodiscard]] RequestList requests_of(const ServingEntry& entry, std::uint64_t seed, std::string_view job);
 

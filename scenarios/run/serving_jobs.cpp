@@ -1,5 +1,6 @@
 #include "scenarios/run/serving_jobs.hpp"
 
+#include "policies/registry.hpp"
 #include "scenarios/run/federated_jobs.hpp"
 #include "scenarios/run/fleet_service.hpp"
 #include "scenarios/run/rl_jobs.hpp"
@@ -7,6 +8,7 @@
 #include "scenarios/training/serving_steps.hpp"
 #include "sim/cluster.hpp"
 #include "sim/error.hpp"
+#include "sim/random_stream.hpp"
 #include "text/quantities.hpp"
 #include "traces/jobs/row_report.hpp"
 
@@ -23,9 +25,11 @@
 namespace contend {
 namespace {
 
-/// True if the policy plans with the places of running jobs until their ends, so that jobs keep them (BackfillPolicy).
-bool plans_places(std::string_view policy) {
-  return policy == "easy" || policy == "conservative" || policy == "slurm-backfill";
+/// True if the policy plans with the places of running jobs until their ends, so that jobs keep them.
+bool plans_places(std::string_view name) {
+  const auto policies = scheduling_policies();
+  const auto policy = std::ranges::find(policies, name, &PolicyRow<SchedulingPolicy>::name);
+  return policy != policies.end() && policy->plans_places;
 }
 
 template <class Entry>
@@ -34,15 +38,17 @@ const Entry* entry_named(const std::vector<Entry>& entries, std::string_view nam
   return entry == entries.end() ? nullptr : &*entry;
 }
 
-FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& run) {
+FleetSpec fleet_of(const ServingEntry& entry, int replicas, const ServingRun& run, std::string_view job) {
   FleetSpec fleet;
   fleet.replicas = entry.apart ? entry.apart->prefill : replicas;
   fleet.replica = entry.replica;
   fleet.replica.leaps = run.leaps;
   fleet.routing = entry.route;
   if (entry.drafts)
-    fleet.speculation = {
-        .drafts = entry.drafts->tokens, .accepted = {}, .acceptance = entry.drafts->accepted, .seed = run.seed};
+    fleet.speculation = {.drafts = entry.drafts->tokens,
+                         .accepted = {},
+                         .acceptance = entry.drafts->accepted,
+                         .seed = RandomStream{run.seed, fmt::format("serving/{}/{}/drafts", entry.name, job)}.next()};
   fleet.scaling.by_owner = true;
   if (entry.scale) {
     fleet.scaling.period = entry.scale->period;
@@ -79,14 +85,19 @@ void check_targets(const ServingEntry& entry, const ServicePlan& plan) {
                                             print_quantity(wanted), print_quantity(least)),
                       .hint = "a longer time, a faster step, or more GPUs for each replica"}};
   };
-  const auto computed = [](const ServedRequest& each) { return each.prompt - each.hits; };
-  const auto least = std::ranges::min_element(plan.requests, {}, computed);
-  if (entry.targets.ttft) refuse("ttft", *entry.targets.ttft, answered_alone(plan.fleet, *least).ttft());
+  std::int64_t least = INT64_MAX;  // tokens that a step must compute before an answer begins
+  for (const ServedRequest& each : plan.requests)
+    least = std::min(least, std::max<std::int64_t>(1, each.prompt - each.hits));
+  if (entry.targets.ttft)
+    refuse("ttft", *entry.targets.ttft,
+           answered_alone(plan.fleet, {.arrival = Time{}, .prompt = least, .answer = 1}).ttft());
+  // A transfer is paid once an answer, and drafts are accepted by chance: then the shortest request isn't the fastest.
+  if (!entry.targets.tpot || entry.apart || entry.drafts) return;
   const auto cached = [](const ServedRequest& each) {
     return each.answer < 2 ? INT64_MAX : each.prompt + each.answer / 2;
   };
   const auto shortest = std::ranges::min_element(plan.requests, {}, cached);
-  if (!entry.targets.tpot || shortest->answer < 2) return;
+  if (shortest->answer < 2) return;
   const RequestResult record = answered_alone(plan.fleet, *shortest);
   refuse("tpot", *entry.targets.tpot, Time::nanoseconds((record.end - record.first).ns() / (record.answer - 1)));
 }
@@ -97,8 +108,8 @@ class ServicePlans {
   explicit ServicePlans(const ServingRun& run) : run_{run} {}
 
   const std::shared_ptr<const ServicePlan>& of(const ServingEntry& entry, const JobRequest& job) {
-    auto& plan =
-        plans_[{entry.name, job.gpus, entry.served.given() ? job.gpu_type : "", entry.requests.trace ? "" : job.name}];
+    auto& plan = plans_[{entry.name, job.gpus, entry.served.given() ? job.gpu_type : "",
+                         entry.requests.trace && !entry.drafts ? "" : job.name}];
     if (!plan) plan = std::make_shared<const ServicePlan>(make(entry, job));
     return plan;
   }
@@ -106,7 +117,7 @@ class ServicePlans {
  private:
   [[nodiscard]] ServicePlan make(const ServingEntry& entry, const JobRequest& job) const {
     RequestList list = requests_of(entry, run_.seed, job.name);
-    ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus(), run_),
+    ServicePlan plan{.fleet = fleet_of(entry, job.gpus / entry.gpus(), run_, job.name),
                      .gpus_per_replica = entry.gpus(),
                      .requests = std::move(list.requests),
                      .targets = entry.targets,
@@ -143,7 +154,7 @@ class ServicePlans {
   std::map<std::tuple<std::string, int, std::string, std::string>, std::shared_ptr<const ServicePlan>> plans_;
 };
 
-/// What is wrong with a job that names an entry: a column, the reason, and what to do.
+/// A fault of a job that names an entry: its column, the reason, and a hint.
 struct Fault {
   std::string_view column, reason;
   std::string message, hint;
@@ -152,13 +163,15 @@ struct Fault {
 /// What no job may have that serves others.
 std::optional<Fault> fault_of_service(const JobRequest& job) {
   if (job.gpu_share > 0 && job.gpu_share < kWholeGpu)
-    return Fault{
-        "gpu_share", "a part of a GPU for a replica, whose steps hold on whole ones", {}, "leave the field empty"};
+    return Fault{"gpu_share",
+                 "a part of a GPU for a job that serves others, whose steps hold on whole ones",
+                 {},
+                 "leave the field empty"};
   if (job.outcome != JobOutcome::completed)
     return Fault{
-        "outcome", "an outcome of a job that ends when its requests are answered", {}, "leave the field empty"};
+        "outcome", "an outcome of a job that serves others, and ends when it has", {}, "leave the field empty"};
   if (job.elastic())
-    return Fault{"min_gpus", "other numbers of GPUs of a job that answers requests", {}, "leave the fields empty"};
+    return Fault{"min_gpus", "other numbers of GPUs of a job that serves others", {}, "leave the fields empty"};
   return std::nullopt;
 }
 
@@ -262,7 +275,7 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
     job.serves = true;
     job.iterations = 1;
     if (rl != nullptr) {
-      post_train(system, *rl, entry, fleet_of(entry, gpus / entry.gpus(), run), run.seed, job);
+      post_train(system, *rl, entry, fleet_of(entry, gpus / entry.gpus(), run, job.name), run.seed, job);
       continue;
     }
     const std::shared_ptr<const ServicePlan> plan = plans.of(entry, job);

@@ -50,6 +50,12 @@ TEST_CASE("rl jobs: in turn on GPUs of their own for each side") {
   CHECK(figures.staleness_max == 0);
 }
 
+TEST_CASE("rl jobs: without answers of older weights both sides take turns, as in the synchronous mode") {
+  const RunResult result = PostTrained{"rollout_gpus: 1, mode: asynchronous, eta: 0"}.run();
+  CHECK(result.jobs[0].finish == us_tenths(2 * (50 + 5 + 40 + 10)));
+  CHECK(summarise(result).answers.staleness_max == 0);
+}
+
 TEST_CASE("rl jobs: in turn on all GPUs, which change sides") {
   const RunResult result = PostTrained{"switch: 700ns"}.run();
   CHECK(result.jobs[0].finish == us_tenths(2 * (50 + 5 + 7 + 40 + 10 + 7)));
@@ -111,7 +117,10 @@ TEST_CASE("rl jobs: what can't be is refused at its place") {
   says("rollout: chat, training: {time: 1s}", "rl.math.rollout: chat is no entry of serving");
   says(whole + ", rollout_gpus: 3", "rl.math.rollout_gpus: 3 GPUs are no whole replicas, each of which has 2");
   says(whole + ", eta: 2", "rl.math.eta: is for mode: asynchronous");
-  says(whole + ", rollout_gpus: 2, mode: asynchronous, eta: 0", "rl.math.eta: no answer may be older than the weights");
+  CHECK(faults(whole + ", rollout_gpus: 2, mode: asynchronous, eta: 0") == "");
+  says(whole + ", answer: {quantiles: [9, 3]}",
+       "rl.math.answer.quantiles: expected at least two lengths that don't fall");
+  says(whole + ", answer: {mean: 5, quantiles: [1, 3]}", "rl.math.answer: quantiles are the whole law");
   says(whole + ", mode: one-step-off", "rl.math: rollout_gpus is missing");
   says(whole + ", rollout_gpus: 2, switch: 1s", "rl.math.switch: no GPU changes sides");
   says(whole + ", rollout_gpus: 2, mode: asynchronous, partial: false, recompute: true",

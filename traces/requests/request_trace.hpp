@@ -1,8 +1,7 @@
 #pragma once
 // Reads the requests that a served model got. Three forms, which the reader tells apart by their first line:
-//   Azure's CSV      TIMESTAMP, ContextTokens, GeneratedTokens (and NumImages, of which nothing depends): an instant of
-//   the
-//                    calendar; the first row is at 0; an answer of 0 tokens counts as 1
+//   Azure's CSV      TIMESTAMP, an instant of the calendar (the first row is at 0), ContextTokens, GeneratedTokens (an
+//                    answer of 0 tokens counts as 1), and NumImages, which is ignored
 //   Mooncake's JSON  a line each: timestamp (ms), input_length, output_length, hash_ids of the prompt's blocks of 512
 //   our CSV          arrival (s), prompt, answer, and where wanted prefix (a whole number >= 0) and hits (tokens)
 // Compressed files are inflated.

@@ -226,13 +226,18 @@ class PlainSimulator {
     }
   }
 
-  void one_more(std::int64_t now) {
+  bool called_back(std::int64_t now) {
     for (std::size_t r = 0; r < pool_; ++r) {
       if (replicas_[r].stage != PlainStage::draining || (replicas_[r].is_empty() && !in_.by_owner)) continue;
       replicas_[r].stage = PlainStage::live;
       answer_.scaled.emplace_back(now, live());
-      return;
+      return true;
     }
+    return false;
+  }
+
+  void one_more(std::int64_t now) {
+    if (called_back(now)) return;
     ++asked_;
     if (!in_.by_owner) start(now);
   }
@@ -260,8 +265,9 @@ class PlainSimulator {
 
   void stop(std::size_t r, std::int64_t now, std::int64_t again) {
     PlainReplica& replica = replicas_[r];
-    if (replica.stage == PlainStage::live || replica.stage == PlainStage::starting) ++asked_;
+    const bool took = replica.stage == PlainStage::live || replica.stage == PlainStage::starting;
     replica.stage = PlainStage::gone;
+    if (took && !called_back(now)) ++asked_;
     replica.ready = kNever;
     if (replica.ends != kNever) {  // the step is as if it had never begun
       --answer_.steps;

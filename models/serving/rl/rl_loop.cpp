@@ -30,8 +30,9 @@ std::int64_t AnswerGroup::tokens() const {
 }
 
 Time TrainingLaw::operator()(std::int64_t /*training*/, std::int64_t tokens) const {
-  const Int128 ps = Int128{token_ps} * tokens;
-  return constant + Time::nanoseconds(static_cast<std::int64_t>((ps + 999) / 1000));
+  const Int128 ns = (Int128{token_ps} * tokens + 999) / 1000;
+  if (ns > INT64_MAX) throw_time_overflow();
+  return constant + Time::nanoseconds(static_cast<std::int64_t>(ns));
 }
 
 RlLoop::RlLoop(RlSpec spec, FleetSpec pool)

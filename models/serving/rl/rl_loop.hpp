@@ -78,8 +78,9 @@ struct RlTotals {
   Time pool_stands;                       ///< no replica was in a step
   Time groups_ran;                        ///< from begin to reward, summed over scored groups
   std::int64_t groups_begun = 0, groups_scored = 0, groups_dropped = 0, groups_trained = 0;
-  std::int64_t tokens_asked = 0, tokens_answered = 0,
-               tokens_trained = 0;                    ///< of answers; of finished ones; with prompts
+  std::int64_t tokens_asked = 0;                      ///< of answers that were begun
+  std::int64_t tokens_answered = 0;                   ///< of answers that have ended
+  std::int64_t tokens_trained = 0;                    ///< of answers and their prompts
   std::int64_t staleness_sum = 0, staleness_max = 0;  ///< of trained groups
 
   [[nodiscard]] Time spent(RlPhase phase) const { return trainer[static_cast<std::size_t>(phase)]; }

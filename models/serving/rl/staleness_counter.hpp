@@ -17,9 +17,9 @@ namespace contend {
 
 /// Which groups a trainer takes next.
 enum class BatchOrder {
-  submitted,  ///< those that were begun first; it waits for each of them. None is older than the bound, rounded up
-  finished,   ///< those that were ready first. A long answer may be overtaken without limit; the mean age has the bound
-  waves,      ///< those that were begun first, once all that were begun are scored
+  submitted,  ///< groups that were begun first; it waits for each of them. None is older than the bound, rounded up
+  finished,  ///< groups that were ready first. A long answer may be overtaken without limit; the mean age has the bound
+  waves,     ///< groups that were begun first, once all begun groups are scored
 };
 
 struct StalenessBound {
@@ -69,7 +69,7 @@ class StalenessCounter {
     std::int64_t version = 0;
     std::optional<bool> is_kept;  // once it is scored
   };
-  /// Makes ready those that have been scored, from the first that hasn't been made ready or dropped.
+  /// Makes scored groups ready, from the first group that has been neither made ready nor dropped.
   void make_ready_in_order();
 
   StalenessBound bound_;
