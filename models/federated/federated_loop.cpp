@@ -13,16 +13,11 @@
 namespace contend {
 namespace {
 
-/// Of a transfer that takes `whole`, what is sent after `elapsed`.
+/// The bytes that a transfer of so many, which takes `whole`, has sent after `elapsed`.
 Bytes sent_after(Bytes bytes, Time elapsed, Time whole) {
   if (elapsed >= whole) return bytes;
   if (elapsed <= Time{}) return Bytes{};
   return Bytes{static_cast<std::int64_t>(Int128{bytes.count()} * elapsed.ns() / whole.ns())};
-}
-
-Time transfer(Bytes bytes, ByteRate rate) {
-  if (bytes == Bytes{}) return {};
-  return Time::ceil_nanoseconds(bytes.to_double() * 1e9 / rate.bytes_per_second());
 }
 
 FederatedSpec checked(FederatedSpec spec) {
@@ -35,9 +30,9 @@ std::vector<ClientVisit> usual_visits(const FederatedSpec& spec) {
   if (!spec.devices.empty()) return all;
   for (const Client& client : spec.clients)
     all.push_back({.begin = {},
-                   .down = transfer(spec.down, client.down),
+                   .down = transfer_time(spec.down, client.down),
                    .compute = client.step * client.steps,
-                   .up = transfer(spec.up, client.up),
+                   .up = transfer_time(spec.up, client.up),
                    .down_bytes = spec.down,
                    .up_bytes = spec.up});
   const Time fastest = std::ranges::min_element(all, {}, &ClientVisit::arrival)->arrival();
@@ -51,6 +46,11 @@ std::vector<ClientVisit> usual_visits(const FederatedSpec& spec) {
 }
 
 }  // namespace
+
+Time transfer_time(Bytes bytes, ByteRate rate) {
+  if (bytes == Bytes{}) return {};
+  return Time::ceil_nanoseconds(bytes.to_double() * 1e9 / rate.bytes_per_second());
+}
 
 FederatedLoop::FederatedLoop(FederatedSpec spec)
     : spec_{checked(std::move(spec))},

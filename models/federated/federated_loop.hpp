@@ -27,6 +27,9 @@ struct ClientVisit {
   [[nodiscard]] Time end() const { return arrives() ? arrival() : leaves; }
 };
 
+/// The time of a transfer alone on a link, rounded up to nanoseconds; 0 of nothing, whatever the rate.
+[[nodiscard]] Time transfer_time(Bytes bytes, ByteRate rate);
+
 class FederatedLoop {
  public:
   virtual ~FederatedLoop() = default;
@@ -82,7 +85,8 @@ class FederatedLoop {
   Time free_, served_;  // the server: until when it works, and for how long in all, by then
 };
 
-/// Throws InputError by FederatedSpec::check(). The server is not there before resume().
+/// Throws InputError by FederatedSpec::check(), and for a deadline by which no client can be back. The server is not
+/// there before resume().
 [[nodiscard]] std::unique_ptr<FederatedLoop> federated_loop(FederatedSpec spec);
 
 }  // namespace contend

@@ -46,8 +46,8 @@ struct FederatedSpec {
 
   Bytes down{}, up{};               ///< a client's payload, >= 0
   std::optional<double> by_link{};  ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
-  Time aggregate{};                 ///< for which the server makes a version
-  Time stale{};                     ///< and for each update before that is older than the last version
+  Time aggregate{};                 ///< time in which the server makes a version
+  Time stale{};                     ///< time that each update adds whose client began with an older version
 
   /// If there are any, clients run on these devices instead (PackedClients): their own steps, links and presence don't
   /// count, and each device receives the model and sends one sum. Rounds only, with neither `first` nor `by_link`.

@@ -63,7 +63,7 @@ class Presence {
   std::vector<State> states_;  // empty: all are always there
 };
 
-/// The clients that work, and those that can be asked to.
+/// The clients that work, and the idle clients that can be asked.
 class Roster {
  public:
   Roster(const PresenceSpec& presence, std::size_t clients, RandomStream draws);

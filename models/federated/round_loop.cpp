@@ -9,13 +9,12 @@ namespace contend {
 RoundLoop::RoundLoop(FederatedSpec spec) : FederatedLoop{std::move(spec)}, busy_(this->spec().devices.size()) {}
 
 Time RoundLoop::next() const {
-  if (!is_there_ || is_over()) return Time::never();
+  if (is_over()) return Time::never();
   if (parts_.empty()) return roster().comes();
   return until_ == Time::never() ? close_ : until_;
 }
 
 void RoundLoop::resume(Time now) {
-  is_there_ = true;
   begin_round(now);
 }
 
@@ -40,25 +39,23 @@ void RoundLoop::pack(Time now) {
   std::vector<std::int64_t> steps;
   for (const ClientNumber client : asked_) steps.push_back(spec().clients[client].steps);
   const PackedClients packing = pack_clients(steps, spec().devices);
-  const auto transfer = [&](Bytes bytes) {
-    return bytes == Bytes{} ? Time{}
-                            : Time::ceil_nanoseconds(bytes.to_double() * 1e9 / spec().device_rate.bytes_per_second());
-  };
+  std::vector<std::int64_t> clients(busy_.size());
+  for (const std::size_t device : packing.device_of) ++clients[device];
   for (std::size_t d = 0; d < busy_.size(); ++d) {
-    const std::int64_t clients = std::ranges::count(packing.device_of, d);
-    if (clients == 0) continue;
+    if (clients[d] == 0) continue;
     parts_.push_back({.visit = {.begin = now,
-                                .down = transfer(spec().down),
+                                .down = transfer_time(spec().down, spec().device_rate),
                                 .compute = packing.busy[d],
-                                .up = transfer(spec().up),
+                                .up = transfer_time(spec().up, spec().device_rate),
                                 .down_bytes = spec().down,
                                 .up_bytes = spec().up},
                       .number = static_cast<std::uint32_t>(d),
-                      .clients = clients});
+                      .clients = clients[d]});
   }
 }
 
 void RoundLoop::set_ratios() {
+  if (spec().up == Bytes{}) return;
   const auto rate_of = [&](const Part& part) { return spec().clients[part.number].up.bytes_per_second(); };
   double least = rate_of(parts_.front());
   for (const Part& part : parts_) least = std::min(least, rate_of(part));
@@ -66,7 +63,7 @@ void RoundLoop::set_ratios() {
     const double ratio = std::min(1.0, *spec().by_link * rate_of(part) / least);
     constexpr double kValuesAndIndices = 2;
     part.visit.up_bytes = Bytes{std::llround(kValuesAndIndices * ratio * spec().up.to_double())};
-    part.visit.up = Time::ceil_nanoseconds(part.visit.up_bytes.to_double() * 1e9 / rate_of(part));
+    part.visit.up = transfer_time(part.visit.up_bytes, spec().clients[part.number].up);
   }
 }
 
@@ -127,7 +124,6 @@ void RoundLoop::lose(Time now) {
   end_work(std::min(now, close_), false);
   parts_.clear();
   stop_server(now);
-  is_there_ = false;
 }
 
 Time RoundLoop::busy(std::size_t device, Time now) const {

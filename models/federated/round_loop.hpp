@@ -48,7 +48,6 @@ class RoundLoop final : public FederatedLoop {
   Time until_ = Time::never();                          // the version is there
   std::vector<Time> busy_;                              // of devices, in rounds that have ended
   bool has_version_ = false;                            // which the server makes
-  bool is_there_ = false;
 };
 
 }  // namespace contend

@@ -57,9 +57,7 @@ class PieceAverage : public CompressionMethod {
 
  protected:
   [[nodiscard]] virtual Bytes piece(const OverlapProblem& problem) const = 0;
-  static Bytes part_of(const OverlapProblem& problem, std::int64_t parts) {
-    return Bytes{(problem.gradient().count() + parts - 1) / parts};
-  }
+  static Bytes part_of(std::int64_t model, std::int64_t parts) { return Bytes{(model + parts - 1) / parts}; }
 };
 
 /// An averaging of the model takes as many iterations as the network needs for it. Each iteration sends an equal piece
@@ -80,8 +78,8 @@ class AsyncAverage final : public PieceAverage {
     const double slope = cost.beta.ns_per_byte();
     auto parts = static_cast<std::int64_t>(
         std::max(1.0, std::ceil(static_cast<double>(model) * slope / static_cast<double>(left.ns()))));
-    while (parts < model && cost.of(part_of(problem, parts)) > problem.compute()) ++parts;
-    return part_of(problem, parts);
+    while (parts < model && cost.of(part_of(model, parts)) > problem.compute()) ++parts;
+    return part_of(model, parts);
   }
 };
 
@@ -93,7 +91,9 @@ class Co2 final : public PieceAverage {
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::late; }
 
  private:
-  [[nodiscard]] Bytes piece(const OverlapProblem& problem) const override { return part_of(problem, period_); }
+  [[nodiscard]] Bytes piece(const OverlapProblem& problem) const override {
+    return part_of(problem.gradient().count(), period_);
+  }
 
   std::int64_t period_;
 };

@@ -170,6 +170,10 @@ class FederatedCheck {
     else
       look_at_clients();
     look_at_numbers();
+    check_length(entry_.clients.steps, "clients.steps",
+                 [this](std::string_view member, std::string reason, std::string hint) {
+                   add(member, std::move(reason), std::move(hint));
+                 });
     if (entry_.packing) look_at_packing();
   }
 
@@ -223,8 +227,9 @@ class FederatedCheck {
       if (given(member)) add(member, "a GPU sends one sum for all clients that it runs");
     if (entry_.clients.presence || entry_.clients.there > Time{})
       add("packing", "clients that run on the GPUs of the job are always there", "leave out presence, there and away");
-    if (entry_.clients.step.mean > Time{} || entry_.clients.down.mean > ByteRate{} ||
-        entry_.clients.up.mean > ByteRate{})
+    const ClientsSetup& clients = entry_.clients;
+    if (clients.step != ClientLaw<Time>{} || clients.down != ClientLaw<ByteRate>{} ||
+        clients.up != ClientLaw<ByteRate>{})
       add("packing", "clients run on the GPUs of the job, so speeds and links of their own have no effect");
     if (entry_.packing->step == Time{}) add("packing", "step is missing: the time of a local step on a GPU");
     if (entry_.packing->rate == ByteRate{} && entry_.model > Bytes{})

@@ -11,7 +11,7 @@ namespace contend {
 
 [[nodiscard]] Codec<std::vector<FederatedEntry>> federated_codec();
 
-/// What is missing in the entries, or can't be together.
+/// Complaints about members that are missing, or that can't stand together.
 [[nodiscard]] std::vector<Complaint> federated_complaints(const TrainingSystem& system);
 
 /// The members of an entry, and of its maps, for the reference.

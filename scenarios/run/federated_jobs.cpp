@@ -20,7 +20,7 @@ namespace {
 class Spread {
  public:
   Spread(double mean, double cv, std::uint64_t seed, const std::string& stream) : mean_{mean}, stream_{seed, stream} {
-    if (cv == 0) return;
+    if (cv == 0 || mean == 0) return;
     const double variance = portable_log(1 + cv * cv);
     mu_ = portable_log(mean) - variance / 2;
     sigma_ = std::sqrt(variance);
@@ -36,7 +36,7 @@ std::vector<Client> drawn_clients(const FederatedEntry& entry, std::uint64_t see
   const ClientsSetup& setup = entry.clients;
   const auto stream = [&](const char* what) { return fmt::format("federated/{}/{}", entry.name, what); };
   const auto rates = [&](const ClientLaw<ByteRate>& law, const char* what) {
-    return Spread{law.mean.bytes_per_second(), law.mean == ByteRate{} ? 0 : law.cv, seed, stream(what)};
+    return Spread{law.mean.bytes_per_second(), law.cv, seed, stream(what)};
   };
   Spread step{static_cast<double>(setup.step.mean.ns()), setup.step.cv, seed, stream("step")};
   Spread down = rates(setup.down, "down"), up = rates(setup.up, "up");
@@ -72,8 +72,10 @@ void add_rule(const FederatedEntry& entry, FederatedSpec& spec) {
   spec.rule = entry.rule;
   spec.first = static_cast<std::size_t>(entry.first.value_or(0));
   spec.deadline = entry.deadline;
+  constexpr double kExactly = 1 - 1e-9;  // 0.07 of 100 are 7, whatever the product of doubles is
   const std::size_t whole = spec.first > 0 ? spec.first : spec.asked;
-  spec.least = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(entry.least * static_cast<double>(whole))));
+  spec.least = std::max<std::size_t>(
+      1, static_cast<std::size_t>(std::ceil(entry.least * static_cast<double>(whole) * kExactly)));
   spec.buffer = static_cast<std::size_t>(entry.buffer);
   spec.window = std::max(entry.window, Time::nanoseconds(1));
   spec.stalest = entry.stalest;

@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 #include "text/byte_source.hpp"
 #include "text/csv.hpp"
+#include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
 #include "traces/named_columns.hpp"
 
@@ -18,7 +19,6 @@ namespace contend {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
-constexpr double kBillionths = 1e-9;
 constexpr std::array<std::string_view, 4> kClientColumns{"step", "steps", "down", "up"};
 constexpr std::array<std::string_view, 3> kPresenceColumns{"client", "from", "until"};
 
@@ -39,12 +39,17 @@ class Table {
   Time seconds(const CsvRow& row, std::size_t column, std::string_view name) {
     return read_seconds(row, column, name, file_, numbers_);
   }
-  /// Bytes a second, at most an exabyte.
+  /// Whole bytes a second, at most as many as laws may have.
   ByteRate rate(const CsvRow& row, std::size_t column, std::string_view name) {
     if (column == kNoColumn) return {};
-    const std::int64_t billionths = read_billionths(row, column, name, INT64_MAX, file_, numbers_);
-    if (billionths == 0 && numbers_.empty()) complain(row, name, "a link without a rate");
-    return ByteRate{static_cast<double>(billionths) * kBillionths};
+    constexpr std::int64_t kMostRate = 1'000'000'000'000'000;
+    const ScaledDecimal read = parse_integer(row.fields[column]);
+    if (read.error != DecimalError::none || read.value < 0 || read.value > kMostRate)
+      complain(row, name,
+               fmt::format("expected a whole number from 1 to {}, got \"{}\"", kMostRate, row.fields[column]));
+    else if (read.value == 0)
+      complain(row, name, "a link without a rate");
+    return ByteRate{static_cast<double>(read.value)};
   }
   std::int64_t whole(const CsvRow& row, std::size_t column, const char* name, std::int64_t least, std::int64_t most) {
     return read_whole(row.fields[column], least, most, {row.line, 0}, name, complaints_);
