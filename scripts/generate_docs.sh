@@ -8,7 +8,7 @@
 #                                       the figures of the pages that runs of shipped scenarios draw, instead: a minute
 #   scripts/generate_docs.sh --check [--figures] [PROGRAM]
 #                                       writes nothing; exits 1 and shows the difference if a file is out of date. The
-#                                       four figures that take longest are left out unless CONTEND_EFFORT is set
+#                                       six figures that take longest are left out unless CONTEND_EFFORT is set
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -57,6 +57,8 @@ page() {
 }
 # figure FILE DRAWN: docs/images/FILE is the file DRAWN below $new.
 figure() { compare "images/$1" "$new/$2" "$2"; }
+# is_quick: true where only quick figures are checked.
+is_quick() { $check && [[ -z ${CONTEND_EFFORT-} ]]; }
 # map MODEL: draws where each compression method pays, into $new/MODEL.
 map() {
   "$program" sweep "$here/scenarios/sweeps/compression-map-$1.yaml" -q -o "$new/$1.sqlite"
@@ -66,7 +68,7 @@ map() {
 
 # study NAME FILE METRIC DRAWN: a figure of a study that takes seconds on several cores, as docs/images/NAME.svg.
 study() {
-  if $check && [[ -z ${CONTEND_EFFORT-} ]]; then return; fi
+  if is_quick; then return; fi
   "$program" sweep "$here/scenarios/$2" -q -o "$new/$1.sqlite"
   "$program" report "$new/$1.sqlite" --metric "$3" -o "$new/$1.html" --svg "$new/$1" >/dev/null
   figure "$1.svg" "$1/$4"
@@ -79,21 +81,23 @@ if $figures; then
   map resnet50
   figure compression-sign-sgd-resnet50.svg resnet50/ratio-map-sign-sgd.svg
   figure compression-top-k-resnet50.svg resnet50/ratio-map-top-k-gamma_ps-499.671953.svg
-  map bert-large
-  figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
+  if ! is_quick; then
+    map bert-large
+    figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
+  fi
   study shared-fabric parallel/shared-fabric.yaml avg_jct_s sweep-ratio-lines.svg
   study routing-and-placement network/routing-and-placement.yaml avg_jct_s sweep-lines.svg
   study spares-16k failures/spares-16k.yaml effective_time sweep-lines.svg
   study lend-at-night serving/lend-at-night.yaml tpot_mean_s sweep-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
-  # The command is that of docs/howto/tune.md.
-  "$program" tune "$here/scenarios/ada-srsf/base.yaml" --minimise avg_jct_s --minimise max_jct_s --trials 20 --repeat 5 \
+  # The command of docs/howto/tune.md.
+  is_quick || "$program" tune "$here/scenarios/ada-srsf/base.yaml" --minimise avg_jct_s --minimise max_jct_s --trials 20 --repeat 5 \
     --set policies.scheduling=fifo,sjf,srsf,easy --set 'policies.placement.kappa={from: 1, to: 8, step: 1}' \
     --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
     -q -o "$new/front.sqlite" --svg "$new/tune-front.svg"
-  figure tune-front.svg tune-front.svg
-  # That of docs/howto/python.md, where Python draws it.
+  is_quick || figure tune-front.svg tune-front.svg
+  # The command of docs/howto/python.md, where Python draws it.
   "$program" tune "$here/scenarios/ada-srsf/base.yaml" --minimise avg_jct_s --minimise max_jct_s --trials 8 --repeat 2 \
     --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
     --set policies.scheduling=fifo,sjf,srsf --set policies.placement.kappa=1,2,4,8 \

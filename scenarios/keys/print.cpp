@@ -9,11 +9,21 @@
 namespace contend {
 namespace {
 
+/// The optional keys that displace others.
+const std::vector<const ScenarioKey*>& displacing_keys() {
+  static const std::vector<const ScenarioKey*> all = [] {
+    std::vector<const ScenarioKey*> found;
+    for (const ScenarioKey& key : scenario_keys())
+      if (key.io->is_optional && !key.displaces.empty()) found.push_back(&key);
+    return found;
+  }();
+  return all;
+}
+
 /// A key that has a value in any case, but means nothing beside another one that has a value now.
 bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
-  const auto& keys = scenario_keys();
-  return !key.io->is_optional && std::any_of(keys.begin(), keys.end(), [&](const ScenarioKey& other) {
-    return other.io->is_optional && displaces(other, key) && is_set(other, scenario);
+  return !key.io->is_optional && std::ranges::any_of(displacing_keys(), [&](const ScenarioKey* other) {
+    return displaces(*other, key) && is_set(*other, scenario);
   });
 }
 
