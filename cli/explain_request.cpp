@@ -38,7 +38,7 @@ std::string request_text(const ExplainReport& report, std::uint64_t request) {
   if (request >= service->requests.size())
     throw InputError{
         {.file = report.source,
-         .reason = fmt::format("job {} has {}, from number 0 on", job, counted(service->requests.size(), "request"))}};
+         .reason = fmt::format("job {} has {}, numbered from 0", job, counted(service->requests.size(), "request"))}};
   const RequestResult& its = service->requests[request];
   std::string out = fmt::format("request {} of {}, in {} (seed {}): {} of prompt, {} of answer\n\n", request, job,
                                 report.source, report.seed, counted(its.prompt, "token"), counted(its.answer, "token"));
@@ -57,7 +57,7 @@ std::string request_text(const ExplainReport& report, std::uint64_t request) {
         its.answer > 1 ? fmt::format(", {:.6g} s for each token after the first", its.tpot_s()) : "";
     line(its.end, fmt::format("last token, {} after it arrived{}", seconds_text(its.e2e()), pace));
   } else {
-    line(result.end, "the run ends; its answer has not");
+    line(result.end, "the run ends before its last token");
   }
   out += fmt::format("\nReplica {}; ", its.replica);
   out += its.evictions == 0 ? "it was never evicted from the KV cache.\n"

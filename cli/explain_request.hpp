@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// Throws InputError if the job answers no requests, or got fewer.
+/// Throws InputError if the job answers no requests, or has no request of this number.
 [[nodiscard]] std::string request_text(const ExplainReport& report, std::uint64_t request);
 
 }  // namespace contend

@@ -20,9 +20,9 @@ struct SpentPart {
       limit;  ///< of the iteration in that part: computing, memory (too little of it), network, host, bubble
 };
 
-/// The parts add up to the iteration. What nothing hides of a kind of communication is what the iteration is shorter
-/// without it: first without launches, then also without the ways to and from the host, then also without the exchange
-/// of gradients and weights; messages from stage to stage are what is left beside the passes and the update.
+/// The parts add up to the iteration. The exposed time of a kind of communication is the time by which the iteration is
+/// shorter without it: first without launches, then also without the ways to and from the host, then also without the
+/// exchange of gradients and weights. The rest beside the passes and the update is messages from stage to stage.
 [[nodiscard]] std::vector<SpentPart> parts_of_iteration(const TrainingSystem& system, const TrainingEntry& entry,
                                                         int gpus, const ParallelJob& job, const PipelineTimes& times,
                                                         Time iteration);

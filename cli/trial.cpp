@@ -142,7 +142,7 @@ void watch_answers(std::chrono::milliseconds most) {
     auto since = std::chrono::steady_clock::now();
     std::uint64_t begun = 0, ended = 0;
     for (;;) {
-      std::this_thread::sleep_for(std::min(most / 10, std::chrono::milliseconds{500}));
+      std::this_thread::sleep_for(std::clamp(most / 10, std::chrono::milliseconds{1}, std::chrono::milliseconds{500}));
       const std::uint64_t begun_now = policy_watch.begun, ended_now = policy_watch.ended;
       const auto now = std::chrono::steady_clock::now();
       if (begun_now != begun || ended_now != ended || begun_now == ended_now) since = now;

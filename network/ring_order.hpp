@@ -20,8 +20,9 @@ enum class RingOrder : std::uint8_t {
 /// until none does, and `widest` is shortest among the links that such orders can do with.
 inline constexpr std::size_t kExactRing = 13;
 
-/// The sites in the order of the ring, from site 0 on, with the link from the last one to site 0. Where no ring of the
-/// kind exists, because links are missing, the order is the matrix'.
+/// The sites in the order of the ring, from site 0 on, with the link from the last one to site 0. Where no such ring
+/// is found, because links are missing, the order is the order of the matrix (up to kExactRing sites: where none
+/// exists).
 [[nodiscard]] std::vector<std::size_t> ring_order(const LinkMatrix& links, RingOrder order);
 
 }  // namespace contend

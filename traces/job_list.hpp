@@ -32,17 +32,13 @@
 //   iterations
 //                 count at its first batch
 //   deadline_s    time by which it should end, on the clock of submit_s and after it; it counts in results, and
-//   policies
-//                 may use it
+//                 policies may use it
 //   after         jobs that must have ended, one way or the other, before it is submitted: `prepare;train`. Its
 //                 submit_s then only counts where the list is cut, scaled or resampled
 //   think_s       seconds from then to its submission, 0 without it. Needs `after`
-//   required_level, preferred_level  names of the scenario's `cluster.levels`: all its GPUs lie in one rack, say; or
-//   they
-//                 do if there is room
-//   segment_gpus, segment_level  its GPUs in groups of so many, in the order of its ranks; each group lies in one
-//   domain
-//                 of that level
+//   required_level   a name of the scenario's `cluster.levels`, such as rack: all its GPUs lie in one rack
+//   preferred_level  they lie in one rack if there is room
+//   segment_gpus, segment_level  groups of so many GPUs, in the order of ranks; each lies in one domain of that level
 //   place         the GPUs on which it must run, rank by rank: server0:0-3;server1 (all GPUs of a server)
 
 #include "models/workload.hpp"

@@ -343,7 +343,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return found != text.end() || word.empty();
 }
 
-/// The entries of that name, or those that have the word anywhere.
+/// The entries of that name, or the entries with the word anywhere.
 Catalogue found_in(const Topic& topic, const Catalogue& list, const std::string& word) {
   const std::size_t entry = column_of(list, topic.entry);
   std::vector<std::size_t> named, having;

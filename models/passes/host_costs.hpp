@@ -70,9 +70,11 @@ struct HostCosts {
                              const ModelUnit& unit) const;
   /// The passes of a layer of a table, both gradients in `backward_input`.
   [[nodiscard]] HostTimes of(const Layer& layer) const;
-  /// Bytes that the GPU moves beside an optimizer, for each weight that a rank updates.
+  /// Bytes that the GPU moves to clip gradients in fp32, for each weight that a rank updates: a read for the norm, a
+  /// read and a write to scale (megatron/core/optimizer/clip_grads.py).
   [[nodiscard]] double clipped_bytes() const { return clips ? 4 + 4 + 4 : 0; }
-  /// The same for each gradient of so many bytes that a rank has, which so many data-parallel ranks add up.
+  /// Bytes that the GPU moves to clear the gradient buffer, and with several ranks to divide it by their number, for
+  /// each gradient of `width` bytes.
   [[nodiscard]] double buffered_bytes(int width, int ranks) const {
     return gradient_buffer ? width * (ranks > 1 ? 3 : 1) : 0;
   }

@@ -83,7 +83,7 @@ TEST_CASE("the story of a request says for how long it waited, and for what") {
   CHECK(contains(story.out, "0.003000 s  first token, 0.003 s after it arrived"));
   CHECK(
       contains(story.out, "0.004000 s  last token, 0.004 s after it arrived, 0.001 s for each token after the first"));
-  CHECK(contains(here.contend("explain run.yaml a --request 2").err, "job a has 2 requests, from number 0 on"));
+  CHECK(contains(here.contend("explain run.yaml a --request 2").err, "job a has 2 requests, numbered from 0"));
 }
 
 TEST_CASE("the story counts what a job's steps leave of its slowness, what is out of service, and why a job ends") {
