@@ -142,9 +142,10 @@ bool conserves_work(const Choice& choice) {
 }  // namespace
 
 TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and gangs kept, no room left idle") {
+  const std::uint64_t seeds = kSanitized && effort_factor() == 1 ? 2 : 6;
   for (const Choice& choice : choices()) {
     std::int64_t waits = 0;
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const int gpus = seed % 2 == 0 ? 8 : 13;
       const std::vector<JobSpec> jobs = random_jobs(seed, gpus, 0);
       const Played played = play(choice, gpus, jobs);
@@ -154,7 +155,7 @@ TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and
       for (const JobResult& job : played.result.jobs) waits += job.waited > Time{} ? 1 : 0;
     }
     INFO(choice.name, " ", choice.parameters.size());
-    CHECK(waits > 100);  // of 420 jobs: there was something to decide
+    CHECK(waits > 16 * static_cast<std::int64_t>(seeds));  // of 70 jobs a seed: there was something to decide
   }
 }
 
@@ -193,6 +194,7 @@ TEST_CASE(
   int over_quota = 0;
   for (const Choice& choice : choices()) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      if (!is_played(seed, 3)) continue;
       ClusterSpec cluster;
       cluster.servers = 4;
       cluster.gpus_per_server = 4;
@@ -229,7 +231,7 @@ TEST_CASE("every policy, every placement: no job starts at an instant at which i
   for (std::size_t first = 0; const Choice& choice : choices()) {
     for (std::size_t turn = first++; const PolicyRow<PlacementPolicy>& row : placement_policies()) {
       if (row.is_outside || row.name == "vclos") continue;  // it needs a fabric
-      if (!is_played(turn++, 3)) continue;
+      if (!is_played(turn++, 5)) continue;
       for (std::uint64_t n = 0; n < effort(std::uint64_t{1}); ++n) {
         std::vector<JobSpec> jobs = random_jobs(++seed, 8, 0);
         RandomStream stream{seed, "vain-starts"};
