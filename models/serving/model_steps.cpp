@@ -21,8 +21,8 @@ constexpr std::int64_t kChunk = 2048;  // of the prompt by which pairs are timed
 class StepCosts {
  public:
   StepCosts(const TransformerModel& model, const Device& device, const ServingLayout& layout,
-            const RooflineOptions& options, const ServingMessages& messages, const ForwardTime& forward)
-      : model_{model}, device_{device}, layout_{layout}, options_{options}, messages_{messages}, forward_{forward} {
+            const RooflineOptions& options, const ServingMessages& messages)
+      : model_{model}, device_{device}, layout_{layout}, options_{options}, messages_{messages} {
     options_.type = layout.type;
     for (std::int64_t layer = 0; layer < model.all_layers(); ++layer) ++kinds_[model.kind_index(layer)].second;
     for (std::int64_t layer = model.all_layers(); layer-- > 0;) kinds_[model.kind_index(layer)].first = layer;
@@ -96,7 +96,7 @@ class StepCosts {
   double forward(std::vector<TransformerOperator> operators, const Choice& choice) const {
     std::erase_if(operators, [&](const TransformerOperator& each) { return !choice(each); });
     if (operators.empty()) return 0;
-    return ns_of(forward_ ? forward_(operators) : operator_times(operators, device_, options_).forward);
+    return ns_of(operator_times(operators, device_, options_).forward);
   }
 
   /// Of E experts E (1 - (1 - k/E)^n) are read, if all are equally popular; their products are two grouped kernels.
@@ -130,7 +130,6 @@ class StepCosts {
   const ServingLayout& layout_;
   RooflineOptions options_;
   const ServingMessages& messages_;
-  const ForwardTime& forward_;
   std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> kinds_;  // first layer, and how many there are
 };
 
@@ -189,9 +188,9 @@ void check_layout(const TransformerModel& model, const ServingLayout& layout) {
 }  // namespace
 
 ModelSteps model_steps(const TransformerModel& model, const Device& device, const ServingLayout& layout,
-                       const RooflineOptions& options, const ServingMessages& messages, const ForwardTime& forward) {
+                       const RooflineOptions& options, const ServingMessages& messages) {
   check_layout(model, layout);
-  const StepCosts costs{model, device, layout, options, messages, forward};
+  const StepCosts costs{model, device, layout, options, messages};
   ModelSteps steps;
   StepLaw& law = steps.law;
   law.by_tokens = tabulated(layout.tokens, [&](std::int64_t n) { return costs.products(n); });

@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 
 namespace contend {
 
@@ -38,22 +37,16 @@ struct ServingMessages {
   std::function<Time(Bytes)> send{};        ///< from a stage to the next
 };
 
-/// How long operators take forward, one after the other; a calibrated device knows it
-/// (calibration/transformer_times.hpp).
-using ForwardTime = std::function<Time(std::span<const TransformerOperator>)>;
-
 struct ModelSteps {
   StepLaw law{};
   Bytes weights{};               ///< on the fullest rank
   double cache_bytes_token = 0;  ///< KV bytes of a token on a rank of the fullest stage
 };
 
-/// Operators take `forward`, or, if it isn't given, the roofline's time; routed experts and reading caches always take
-/// the roofline's. Throws InputError for a layout that the model can't have, a device without the type, or a step above
-/// a day.
+/// Operators take the roofline's time. Throws InputError for a layout that the model can't have, a device without the
+/// type, or a step above a day.
 [[nodiscard]] ModelSteps model_steps(const TransformerModel& model, const Device& device, const ServingLayout& layout,
-                                     const RooflineOptions& options = {}, const ServingMessages& messages = {},
-                                     const ForwardTime& forward = {});
+                                     const RooflineOptions& options = {}, const ServingMessages& messages = {});
 
 /// Blocks of KV memory: floor((share x memory - weights - working) / (bytes a token x tokens of a block)); 0 if none
 /// fits.

@@ -29,9 +29,9 @@ inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const PartIo<Sc
 
 /// A key whose value is taken from a scenario by `get` and put into it by `set`.
 template <class T>
-ScenarioKey property(std::string_view path, decltype(PropertyAccess<Scenario, T>::value) get,
-                     decltype(PropertyAccess<Scenario, T>::set) set, Codec<T> codec) {
-  return key_of(path, part_io<Scenario>(PropertyAccess<Scenario, T>{get, set}, std::move(codec)));
+ScenarioKey property(std::string_view path, typename PropertyIo<Scenario, T>::Get get,
+                     typename PropertyIo<Scenario, T>::Set set, Codec<T> codec) {
+  return key_of(path, property_io<Scenario, T>(get, set, std::move(codec)));
 }
 
 /// The part of a scenario that is of this type, or derived from it.
@@ -73,13 +73,13 @@ ScenarioKey row(std::string_view path, Codec<T> codec) {
   const auto member = [](auto& scenario) -> auto& {
     return part_of<Part>(scenario).*Member;
   };
-  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)));
+  return key_of(path, member_io<Scenario, T>(member, std::move(codec)));
 }
 
-/// A key that is a member of a scenario, as member_access() has it.
+/// A key that is a member of a scenario, as member_io() has it.
 template <class T, class Member>
 ScenarioKey row(std::string_view path, Member member, Codec<T> codec) {
-  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)));
+  return key_of(path, member_io<Scenario, T>(member, std::move(codec)));
 }
 
 /// A key that takes the place of others: they are no longer given where it is.

@@ -41,17 +41,19 @@ const Served& usual_service() {
 /// A member of a member of an entry.
 template <class T, class Member>
 MapMember<Served> inner_member(std::string_view name, Member member, Codec<T> codec) {
-  return {name, part_io<Served>(member_access<Served, T>(member), std::move(codec)), false, {}};
+  return {name, member_io<Served, T>(member, std::move(codec)), false, {}};
 }
 
 /// A term of the law, which counts in picoseconds.
 template <std::int64_t StepLaw::*Term>
 MapMember<StepLaw> step_term(std::string_view name) {
   static constexpr std::int64_t kPicoseconds = 1000;
-  const PropertyAccess<StepLaw, Time> access{
-      [](const StepLaw& law) { return Time::nanoseconds(law.*Term / kPicoseconds); },
-      [](StepLaw& law, Time time) { law.*Term = time.ns() * kPicoseconds; }};
-  return {name, part_io<StepLaw>(access, quantity_codec(Time{}, kHour)), false, {}};
+  return {name,
+          property_io<StepLaw, Time>([](const StepLaw& law) { return Time::nanoseconds(law.*Term / kPicoseconds); },
+                                     [](StepLaw& law, Time time) { law.*Term = time.ns() * kPicoseconds; },
+                                     quantity_codec(Time{}, kHour)),
+          false,
+          {}};
 }
 
 std::span<const MapMember<StepLaw>> step_rows() {
@@ -175,9 +177,10 @@ std::vector<MapMember<Served>> model_rows() {
 
 std::vector<MapMember<Served>> replica_rows() {
   using Blocks = std::optional<std::int64_t>;
-  const PropertyAccess<Served, Blocks> blocks{
-      [](const Served& e) { return e.replica.blocks == ReplicaSpec::kUnlimited ? Blocks{} : Blocks{e.replica.blocks}; },
-      [](Served& e, Blocks value) { e.replica.blocks = value.value_or(ReplicaSpec::kUnlimited); }};
+  const auto get_blocks = [](const Served& e) {
+    return e.replica.blocks == ReplicaSpec::kUnlimited ? Blocks{} : Blocks{e.replica.blocks};
+  };
+  const auto set_blocks = [](Served& e, Blocks value) { e.replica.blocks = value.value_or(ReplicaSpec::kUnlimited); };
   std::vector<MapMember<Served>> rows{
       map_member<Served>("gpus_per_replica", &Served::gpus_per_replica, integer_codec<int>(1, 1024)),
       inner_member<StepLaw>(
@@ -190,7 +193,8 @@ std::vector<MapMember<Served>> replica_rows() {
       inner_member<std::int64_t>(
           "block", [](auto& e) -> auto& { return e.replica.block; }, integer_codec<std::int64_t>(1, kMostTokens)),
       {"blocks",
-       part_io<Served>(blocks, optional_codec(integer_codec<std::int64_t>(1, kMostBlocks), "none")),
+       property_io<Served, Blocks>(get_blocks, set_blocks,
+                                   optional_codec(integer_codec<std::int64_t>(1, kMostBlocks), "none")),
        false,
        {}},
       inner_member<bool>(

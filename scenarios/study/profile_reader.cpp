@@ -28,7 +28,11 @@ MapMember<T> plain_field(std::string_view name, bool required,
                          SharedFunction<void(const YamlNode&, const Reading&, T&)> read) {
   Codec<T> whole;
   whole.read = std::move(read);
-  return {name, part_io<T>(WholeAccess<T>{}, std::move(whole)), required, {}};
+  return {name,
+          member_io<T, T>(
+              [](auto& value) -> auto& { return value; }, std::move(whole)),
+          required,
+          {}};
 }
 
 /// A number of a sample; nothing if the node is no number.

@@ -322,6 +322,18 @@ Codec<std::pair<std::int64_t, std::int64_t>> interval_codec(std::int64_t minimum
   return codec;
 }
 
+bool is_list_of(const Reading& reading, const YamlNode& node, std::string_view word, std::size_t most) {
+  if (node.kind != YamlNode::Kind::sequence)
+    reading.expected(fmt::format("a list of {}", word), node);
+  else if (node.items.size() > most)
+    reading.expected(fmt::format("at most {} {}", most, word), node);
+  return node.kind == YamlNode::Kind::sequence && node.items.size() <= most;
+}
+
+std::string print_list(const std::vector<std::string>& values) {
+  return fmt::format("[{}]", join(values));
+}
+
 std::string why_no_entry_name(const std::string& name) {
   if (name.empty()) return "a name is needed";
   if (const std::string reason = why_not_printable(name); !reason.empty()) return reason;

@@ -221,6 +221,11 @@ inline constexpr std::size_t kMaxItems = 1'000;
 /// The reason why an entry of a map can't have that name; empty if it can.
 [[nodiscard]] std::string why_no_entry_name(const std::string& name);
 
+/// True if the node is a list of at most so many, else reports what it is instead; `word` names the items.
+[[nodiscard]] bool is_list_of(const Reading& reading, const YamlNode& node, std::string_view word, std::size_t most);
+/// The values as a list in flow style.
+[[nodiscard]] std::string print_list(const std::vector<std::string>& values);
+
 /// A list of values, which may be empty; `word` names the values.
 template <class T>
 [[nodiscard]] Codec<std::vector<T>> list_codec(Codec<T> item, std::string_view word) {
@@ -233,8 +238,7 @@ template <class T>
     json.end_object();
   };
   codec.read = [item, word](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
-    if (node.kind != YamlNode::Kind::sequence) return reading.expected(fmt::format("a list of {}", word), node);
-    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} {}", kMaxItems, word), node);
+    if (!is_list_of(reading, node, word, kMaxItems)) return;
     const std::size_t complaints = reading.complaints.size();
     std::vector<T> values(node.items.size());
     for (std::size_t i = 0; i < values.size(); ++i) item.read(node.items[i], reading, values[i]);
@@ -243,7 +247,7 @@ template <class T>
   codec.print = [item](const std::vector<T>& value) {
     std::vector<std::string> items;
     for (const T& each : value) items.push_back(item.print(each));
-    return fmt::format("[{}]", join(items));
+    return print_list(items);
   };
   codec.paths = paths_of_items(item);
   codec.plain = plain_list(codec, item);
@@ -283,7 +287,7 @@ template <class T>
   codec.print = [inner](const std::vector<T>& value) {
     std::vector<std::string> items;
     for (const T& each : value) items.push_back(inner.print(each));
-    return fmt::format("[{}]", join(items));
+    return print_list(items);
   };
   codec.paths = paths_of_items(inner);
   codec.plain = plain_list(codec, inner);

@@ -26,9 +26,8 @@ using ByFormat = std::array<Value, kDataTypes.size()>;
 template <class Value, DataType kType>
 MapMember<ByFormat<Value>> format_member(const Codec<Value>& codec) {
   return {to_string(kType),
-          part_io<ByFormat<Value>>(member_access<ByFormat<Value>, Value>(
-                                       [](auto& values) -> auto& { return values[static_cast<std::size_t>(kType)]; }),
-                                   codec),
+          member_io<ByFormat<Value>, Value>(
+              [](auto& values) -> auto& { return values[static_cast<std::size_t>(kType)]; }, codec),
           false,
           {}};
 }
@@ -132,12 +131,11 @@ Codec<KernelShares> kernels_codec() {
   const Codec<AttentionShare> attention = attention_share_codec();
   using Attention = decltype(KernelShares::attention);
   const auto generation = [&]<std::size_t kIndex>() {
-    return MapMember<Attention>{
-        kFlashKernels[kIndex],
-        part_io<Attention>(member_access<Attention, AttentionShare>([](auto& all) -> auto& { return all[kIndex]; }),
-                           attention),
-        false,
-        {}};
+    return MapMember<Attention>{kFlashKernels[kIndex],
+                                member_io<Attention, AttentionShare>(
+                                    [](auto& all) -> auto& { return all[kIndex]; }, attention),
+                                false,
+                                {}};
   };
   const Codec<KernelShares> figures = map_codec<KernelShares>(
       {field("source", &KernelShares::source, text_codec(), true),

@@ -16,9 +16,8 @@ template <OperatorKind kKind>
 MapMember<LaunchFactors> factor(std::string_view name) {
   constexpr double kMost = 1000;
   return {name,
-          part_io<LaunchFactors>(member_access<LaunchFactors, double>(
-                                     [](auto& factors) -> auto& { return factors[static_cast<std::size_t>(kKind)]; }),
-                                 number_codec(0, kMost)),
+          member_io<LaunchFactors, double>(
+              [](auto& factors) -> auto& { return factors[static_cast<std::size_t>(kKind)]; }, number_codec(0, kMost)),
           false,
           {}};
 }
@@ -145,9 +144,8 @@ Codec<HostChoice> host_codec() {
   codec.range = name.range;
   codec.schema = [name, framework, all = members()](JsonWriter& json) {
     std::vector<MapMember<HostCosts>> with_like = all;
-    with_like.push_back({kLike,
-                         part_io<HostCosts>(PointerAccess<HostCosts, std::string>{&HostCosts::source}, framework),
-                         false, "framework whose costs hold where the map says none"});
+    with_like.push_back({kLike, pointer_io<HostCosts, std::string>(&HostCosts::source, framework), false,
+                         "framework whose costs hold where the map says none"});
     any_of_schema(json, name.schema, [&](JsonWriter& inner) { write_schema<HostCosts>(with_like, inner); });
   };
   codec.read = [name, framework, costs](const YamlNode& node, const Reading& reading, HostChoice& value) {

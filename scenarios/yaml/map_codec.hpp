@@ -35,12 +35,12 @@ struct MapMember {
 template <class T, class Value>
 [[nodiscard]] MapMember<T> map_member(std::string_view name, std::type_identity_t<Value T::*> member,
                                       Codec<Value> codec, std::string text = {}) {
-  return {name, part_io<T>(PointerAccess<T, Value>{member}, std::move(codec)), false, std::move(text)};
+  return {name, pointer_io<T, Value>(member, std::move(codec)), false, std::move(text)};
 }
 
 template <class T, class Value>
 [[nodiscard]] MapMember<T> field(std::string_view name, Value T::*member, Codec<Value> codec, bool required = false) {
-  return {name, part_io<T>(PointerAccess<T, Value>{member}, std::move(codec)), required, {}};
+  return {name, pointer_io<T, Value>(member, std::move(codec)), required, {}};
 }
 
 /// A member for the reference.
@@ -73,6 +73,14 @@ template <class T>
 /// Names of the members of a map that were given.
 using GivenNames = std::set<std::string, std::less<>>;
 
+/// Reports a member that no map of this kind has; it may have those of these names.
+void complain_unknown(const Reading& reading, const YamlNode::Entry& member, const std::vector<std::string>& names);
+void complain_missing(const Reading& reading, Place map, std::string_view member);
+/// Reports a value that is no map such as `example`.
+void expect_map(const Reading& reading, const YamlNode& node, std::string_view example);
+/// Adds `name: value` to the inside of a map in flow style.
+void append_member(std::string& map, std::string_view name, const std::string& value);
+
 /// Reads the members of a map into `value`, and adds their names to `given`.
 template <class T>
 void read_members(std::span<const MapMember<T>> members, const YamlNode& map, const Reading& reading, T& value,
@@ -88,28 +96,21 @@ void read_members(std::span<const MapMember<T>> members, const YamlNode& map, co
     }
     std::vector<std::string> names;
     for (const MapMember<T>& member : members) names.emplace_back(member.name);
-    constexpr std::size_t kMostListed = 12;
-    std::string hint = hint_for_key(each.key, names);
-    if (hint.empty() && names.size() <= kMostListed) hint = fmt::format("the map may have {}", fmt::join(names, ", "));
-    inner.complain(each.place, "unknown key", std::move(hint));
+    complain_unknown(inner, each, names);
     knows_all = false;
   }
   // An unknown key may be the one that is missing.
   for (const MapMember<T>& each : members)
-    if (each.required && knows_all && !given.contains(each.name))
-      reading.complain(map.place, fmt::format("{} is missing", each.name));
+    if (each.required && knows_all && !given.contains(each.name)) complain_missing(reading, map.place, each.name);
 }
 
 /// `{name: value, ...}` of the members that `has` says.
 template <class T, class Has>
 [[nodiscard]] std::string print_members(std::span<const MapMember<T>> members, const T& value, const Has& has) {
-  std::vector<std::string> parts;
-  for (const MapMember<T>& each : members) {
-    if (!has(each)) continue;
-    const std::string text = each.io->print(value);
-    parts.push_back(fmt::format("{}: {}", each.name, text.empty() ? "\"\"" : text));
-  }
-  return fmt::format("{{{}}}", join(parts));
+  std::string inside;
+  for (const MapMember<T>& each : members)
+    if (has(each)) append_member(inside, each.name, each.io->print(value));
+  return "{" + inside + "}";
 }
 
 /// The schema of such a map, as members of the object that is open in `json`.
@@ -153,7 +154,7 @@ template <class T>
   codec.type = "map";
   codec.schema = [all](JsonWriter& json) { write_schema<T>(*all, json); };
   codec.read = [all, example, keeps](const YamlNode& node, const Reading& reading, T& value) {
-    if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", example), node);
+    if (node.kind != YamlNode::Kind::map) return expect_map(reading, node, example);
     const std::size_t complaints = reading.complaints.size();
     T read = keeps ? value : T{};
     GivenNames given;
@@ -197,7 +198,7 @@ template <class T>
     json.end_object();
   };
   codec.read = [kind](const YamlNode& node, const Reading& reading, Entries& value) {
-    if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", kind.example), node);
+    if (node.kind != YamlNode::Kind::map) return expect_map(reading, node, kind.example);
     if (value.size() + node.entries.size() > kind.most)
       return reading.expected(fmt::format("at most {} entries", kind.most), node);
     // With complaints the scenario is refused; the entries without any are kept, so that they can be checked as well.
@@ -210,7 +211,7 @@ template <class T>
         continue;
       }
       if (each.value.kind != YamlNode::Kind::map) {
-        inner.expected(fmt::format("a map such as {}", kind.entry_example), each.value);
+        expect_map(inner, each.value, kind.entry_example);
         continue;
       }
       auto entry = std::ranges::find(entries, each.key, &T::name);
@@ -224,9 +225,9 @@ template <class T>
   };
   codec.print = [print_given](const Entries& value) {
     if (value.empty()) return std::string{};
-    std::vector<std::string> entries;
-    for (const T& each : value) entries.push_back(fmt::format("{}: {}", each.name, print_given(each)));
-    return fmt::format("{{{}}}", join(entries));
+    std::string inside;
+    for (const T& each : value) append_member(inside, each.name, print_given(each));
+    return "{" + inside + "}";
   };
   codec.paths = [kind](Entries& value, const PathVisitor& visit) {
     for (T& each : value) visit_paths(kind.members(), each, visit);
@@ -248,8 +249,7 @@ template <class T>
   Codec<std::vector<T>> codec = list_codec(item, word);
   codec.plain = {};  // as it is printed, also if it holds only one
   codec.read = [item, word, maximum](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
-    if (node.kind != YamlNode::Kind::sequence) return reading.expected(fmt::format("a list of {}", word), node);
-    if (node.items.size() > maximum) return reading.expected(fmt::format("at most {} {}", maximum, word), node);
+    if (!is_list_of(reading, node, word, maximum)) return;
     value.resize(node.items.size());
     for (std::size_t i = 0; i < value.size(); ++i) {
       const std::string key = fmt::format("{}[{}]", reading.key, i);

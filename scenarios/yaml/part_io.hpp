@@ -1,9 +1,12 @@
 #pragma once
 // How a part of something larger, such as a key of a scenario or a member of a training entry, is read, printed and
-// described. All code that reads, prints and copies is made once for each type of value, whatever the number of parts.
+// described. All code that reads, prints and copies is made once for each type of value and once for each type of
+// owner, whatever the number of parts: a part adds one function that finds its value.
 
 #include "scenarios/yaml/codecs.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -36,106 +39,162 @@ class PartIo {
   /// Shows the paths of the files that the value names, as Codec::paths has them.
   virtual void visit_paths(Owner& owner, const PathVisitor& visit) const = 0;
 
+  /// Takes the words for people from a codec.
+  template <class T>
+  void describe(const Codec<T>& codec) {
+    type = codec.type;
+    range = codec.range;
+    is_optional = codec.is_optional;
+    unset = codec.unset;
+  }
+
   std::string type;          ///< for people: `integer`, `time`
   std::string range;         ///< for people, or empty
   bool is_optional = false;  ///< there may be no value
   std::string_view unset;    ///< the word for "no value", or empty
 };
 
-/// A part whose values are of type T. Access has value(const Owner&), the value or a reference to it, and
-/// change(Owner&, function), which lets the function change it.
-template <class Owner, class T, class Access>
-class CodecIo final : public PartIo<Owner> {
+/// Values of one type, whatever they are parts of. The untyped pointers are those of MemberIo: to such values.
+class ValueIo {
  public:
-  CodecIo(Access access, Codec<T> codec) : access_{access}, codec_{std::move(codec)} {
-    this->type = codec_.type;
-    this->range = codec_.range;
-    this->is_optional = codec_.is_optional;
-    this->unset = codec_.unset;
-  }
+  ValueIo() = default;
+  ValueIo(const ValueIo&) = delete;
+  ValueIo& operator=(const ValueIo&) = delete;
+  virtual ~ValueIo() = default;
+
+  virtual void schema(JsonWriter& json) const = 0;
+  virtual void read(const YamlNode& node, const Reading& reading, void* value) const = 0;
+  virtual void copy(const void* from, void* to) const = 0;
+  [[nodiscard]] virtual std::string print(const void* value) const = 0;
+  [[nodiscard]] virtual std::optional<PlainValue> plain(const void* value, PartNames apart) const = 0;
+  [[nodiscard]] virtual std::optional<PlainValue> part(const void* value, std::string_view name) const = 0;
+  virtual void visit_paths(void* value, const PathVisitor& visit) const = 0;
+};
+
+template <class T>
+class CodecIo final : public ValueIo {
+ public:
+  explicit CodecIo(Codec<T> codec) : codec_{std::move(codec)} {}
   void schema(JsonWriter& json) const override { codec_.schema(json); }
-  void read(const YamlNode& node, const Reading& reading, Owner& owner) const override {
-    access_.change(owner, [&](T& value) { codec_.read(node, reading, value); });
+  void read(const YamlNode& node, const Reading& reading, void* value) const override {
+    codec_.read(node, reading, *static_cast<T*>(value));
   }
-  void copy(const Owner& from, Owner& to) const override {
-    access_.change(to, [&](T& value) { value = access_.value(from); });
+  void copy(const void* from, void* to) const override { *static_cast<T*>(to) = *static_cast<const T*>(from); }
+  [[nodiscard]] std::string print(const void* value) const override {
+    return codec_.print(*static_cast<const T*>(value));
   }
-  [[nodiscard]] std::string print(const Owner& owner) const override { return codec_.print(access_.value(owner)); }
-  [[nodiscard]] std::optional<PlainValue> plain(const Owner& owner, PartNames apart) const override {
-    return plain_value(codec_, access_.value(owner), apart);
+  [[nodiscard]] std::optional<PlainValue> plain(const void* value, PartNames apart) const override {
+    return plain_value(codec_, *static_cast<const T*>(value), apart);
   }
-  [[nodiscard]] std::optional<PlainValue> part(const Owner& owner, std::string_view name) const override {
-    return codec_.part ? codec_.part(access_.value(owner), name) : std::nullopt;
+  [[nodiscard]] std::optional<PlainValue> part(const void* value, std::string_view name) const override {
+    return codec_.part ? codec_.part(*static_cast<const T*>(value), name) : std::nullopt;
   }
-  void visit_paths(Owner& owner, const PathVisitor& visit) const override {
-    if (codec_.paths) access_.change(owner, [&](T& value) { codec_.paths(value, visit); });
+  void visit_paths(void* value, const PathVisitor& visit) const override {
+    if (codec_.paths) codec_.paths(*static_cast<T*>(value), visit);
   }
 
  private:
-  Access access_;
+  Codec<T> codec_;
+};
+
+/// A part that lies in its owner.
+template <class Owner>
+class MemberIo final : public PartIo<Owner> {
+ public:
+  /// The address of the value in an owner. `which` says which member, for functions that find more than one.
+  using Find = void* (*)(Owner& owner, std::intptr_t which);
+
+  template <class T>
+  MemberIo(Find find, std::intptr_t which, Codec<T> codec) : find_{find}, which_{which} {
+    this->describe(codec);
+    value_.reset(new CodecIo<T>{std::move(codec)});
+  }
+  void schema(JsonWriter& json) const override { value_->schema(json); }
+  void read(const YamlNode& node, const Reading& reading, Owner& owner) const override {
+    value_->read(node, reading, at(owner));
+  }
+  void copy(const Owner& from, Owner& to) const override { value_->copy(at(from), at(to)); }
+  [[nodiscard]] std::string print(const Owner& owner) const override { return value_->print(at(owner)); }
+  [[nodiscard]] std::optional<PlainValue> plain(const Owner& owner, PartNames apart) const override {
+    return value_->plain(at(owner), apart);
+  }
+  [[nodiscard]] std::optional<PlainValue> part(const Owner& owner, std::string_view name) const override {
+    return value_->part(at(owner), name);
+  }
+  void visit_paths(Owner& owner, const PathVisitor& visit) const override { value_->visit_paths(at(owner), visit); }
+
+ private:
+  [[nodiscard]] void* at(Owner& owner) const { return find_(owner, which_); }
+  [[nodiscard]] const void* at(const Owner& owner) const { return find_(const_cast<Owner&>(owner), which_); }
+
+  Find find_;
+  std::intptr_t which_;
+  std::unique_ptr<const ValueIo> value_;
+};
+
+/// A part that is taken from its owner by one function and put into it by another.
+template <class Owner, class T>
+class PropertyIo final : public PartIo<Owner> {
+ public:
+  using Get = T (*)(const Owner&);
+  using Set = void (*)(Owner&, T);
+
+  PropertyIo(Get get, Set set, Codec<T> codec) : get_{get}, set_{set}, codec_{std::move(codec)} {
+    this->describe(codec_);
+  }
+  void schema(JsonWriter& json) const override { codec_.schema(json); }
+  void read(const YamlNode& node, const Reading& reading, Owner& owner) const override {
+    T value = get_(owner);
+    codec_.read(node, reading, value);
+    set_(owner, std::move(value));
+  }
+  void copy(const Owner& from, Owner& to) const override { set_(to, get_(from)); }
+  [[nodiscard]] std::string print(const Owner& owner) const override { return codec_.print(get_(owner)); }
+  [[nodiscard]] std::optional<PlainValue> plain(const Owner& owner, PartNames apart) const override {
+    return plain_value(codec_, get_(owner), apart);
+  }
+  [[nodiscard]] std::optional<PlainValue> part(const Owner& owner, std::string_view name) const override {
+    return codec_.part ? codec_.part(get_(owner), name) : std::nullopt;
+  }
+  void visit_paths(Owner& owner, const PathVisitor& visit) const override {
+    if (!codec_.paths) return;
+    T value = get_(owner);
+    codec_.paths(value, visit);
+    set_(owner, std::move(value));
+  }
+
+ private:
+  Get get_;
+  Set set_;
   Codec<T> codec_;
 };
 
 /// A member of the owner, or of a base of it.
 template <class Owner, class T>
-struct PointerAccess {
-  T Owner::*member;
-
-  [[nodiscard]] const T& value(const Owner& owner) const { return owner.*member; }
-  template <class Change>
-  void change(Owner& owner, const Change& change) const {
-    change(owner.*member);
-  }
-};
-
-/// A member of the owner, or of a member.
-template <class Owner, class T>
-struct MemberAccess {
-  T& (*member)(Owner&);
-  const T& (*value)(const Owner&);
-
-  template <class Change>
-  void change(Owner& owner, const Change& change) const {
-    change(member(owner));
-  }
-};
-
-/// The owner itself.
-template <class Owner>
-struct WholeAccess {
-  [[nodiscard]] const Owner& value(const Owner& owner) const { return owner; }
-  template <class Change>
-  void change(Owner& owner, const Change& change) const {
-    change(owner);
-  }
-};
-
-/// What is taken from the owner by one function and put into it by another.
-template <class Owner, class T>
-struct PropertyAccess {
-  T (*value)(const Owner&);
-  void (*set)(Owner&, T);
-
-  template <class Change>
-  void change(Owner& owner, const Change& change) const {
-    T changed = value(owner);
-    change(changed);
-    set(owner, std::move(changed));
-  }
-};
-
-/// Makes a unique pointer: make_shared() would have the compiler generate one more class for each type of value.
-template <class Owner, class T, class Access>
-std::unique_ptr<const PartIo<Owner>> part_io(Access access, Codec<T> codec) {
-  return std::make_unique<const CodecIo<Owner, T, Access>>(access, std::move(codec));
+std::unique_ptr<const PartIo<Owner>> pointer_io(T Owner::*member, Codec<T> codec) {
+  static_assert(sizeof member == sizeof(std::intptr_t));
+  const auto find = [](Owner& owner, std::intptr_t which) -> void* {
+    return &(owner.*std::bit_cast<T Owner::*>(which));
+  };
+  return std::unique_ptr<const PartIo<Owner>>{
+      new MemberIo<Owner>{find, std::bit_cast<std::intptr_t>(member), std::move(codec)}};
 }
 
-/// `Member` captures nothing and returns a reference to a member, const if the owner is.
+/// A value inside of the owner: `Member` captures nothing and returns a reference to a T.
 template <class Owner, class T, class Member>
-MemberAccess<Owner, T> member_access(Member) {
-  // clang 14 converts no generic lambda that returns auto& to a pointer to a function.
-  return {[](Owner& owner) -> T& { return Member{}(owner); },
-          [](const Owner& owner) -> const T& { return Member{}(owner); }};
+std::unique_ptr<const PartIo<Owner>> member_io(Member, Codec<T> codec) {
+  const auto find = [](Owner& owner, std::intptr_t /*which*/) -> void* {
+    T& value = Member{}(owner);
+    return &value;
+  };
+  return std::unique_ptr<const PartIo<Owner>>{new MemberIo<Owner>{find, 0, std::move(codec)}};
+}
+
+/// As PropertyIo.
+template <class Owner, class T>
+std::unique_ptr<const PartIo<Owner>> property_io(typename PropertyIo<Owner, T>::Get get,
+                                                 typename PropertyIo<Owner, T>::Set set, Codec<T> codec) {
+  return std::unique_ptr<const PartIo<Owner>>{new PropertyIo<Owner, T>{get, set, std::move(codec)}};
 }
 
 /// The rows of the parts of a table, in their order.

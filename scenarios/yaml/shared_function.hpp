@@ -2,10 +2,30 @@
 // A function whose copies share what it captured.
 
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace contend {
+
+/// A callable of any type behind two pointers. Its copies are made out of line: codecs have hundreds of them.
+class SharedCallable {
+ public:
+  explicit operator bool() const { return callable_ != nullptr; }
+
+ protected:
+  using Destroy = void (*)(const void*);
+  using Call = void (*)();
+
+  SharedCallable();
+  SharedCallable(const void* callable, Destroy destroy, Call call);
+  SharedCallable(const SharedCallable&);
+  SharedCallable(SharedCallable&&) noexcept;
+  SharedCallable& operator=(const SharedCallable&);
+  SharedCallable& operator=(SharedCallable&&) noexcept;
+  ~SharedCallable();
+
+  std::shared_ptr<const void> callable_;
+  Call call_ = nullptr;
+};
 
 template <class Signature>
 class SharedFunction;
@@ -17,22 +37,24 @@ class SharedFunction;
 /// It is empty until a callable is assigned. Calling an empty one is undefined. Copies call the same callable, so a
 /// callable must not change by being called.
 template <class Result, class... Arguments>
-class SharedFunction<Result(Arguments...)> {
+class SharedFunction<Result(Arguments...)> : public SharedCallable {
  public:
   SharedFunction() = default;
   // NOLINTBEGIN(google-explicit-constructor): it takes a lambda, as std::function does.
   template <class Callable>
-  requires std::is_invocable_r_v<Result, const Callable&, Arguments...> SharedFunction(Callable callable)
-      : callable_{static_cast<const void*>(new Callable{std::move(callable)}), &destroy<Callable>},
-        call_{&call<Callable>} {}
+  SharedFunction(Callable callable)
+      : SharedCallable{new Callable{std::move(callable)}, &destroy<Callable>, reinterpret_cast<Call>(&call<Callable>)} {
+  }
   // NOLINTEND(google-explicit-constructor)
 
   Result operator()(Arguments... arguments) const {
-    return call_(callable_.get(), std::forward<Arguments>(arguments)...);
+    return reinterpret_cast<Result (*)(const void*, Arguments...)>(call_)(callable_.get(),
+                                                                          std::forward<Arguments>(arguments)...);
   }
-  explicit operator bool() const { return callable_ != nullptr; }
 
  private:
+  // Pointers to functions, which are of the same type for every callable: the compiler makes two functions for each of
+  // the hundreds of callables, and no class.
   template <class Callable>
   static Result call(const void* callable, Arguments... arguments) {
     return (*static_cast<const Callable*>(callable))(std::forward<Arguments>(arguments)...);
@@ -41,11 +63,6 @@ class SharedFunction<Result(Arguments...)> {
   static void destroy(const void* callable) {
     delete static_cast<const Callable*>(callable);
   }
-
-  // Pointers to functions, which are of the same type for every callable: the compiler makes two functions for each of
-  // the hundreds of callables, and no class.
-  std::shared_ptr<const void> callable_;
-  Result (*call_)(const void*, Arguments...) = nullptr;
 };
 
 }  // namespace contend

@@ -7,7 +7,6 @@
 #include "tests/near.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -75,15 +74,6 @@ TEST_CASE("model steps: weights are read once a step, then tokens are computed")
   CHECK(cache_blocks(steps, plain_accelerator().memory, 0.9, Bytes{0}, 16) ==
         static_cast<std::int64_t>((72e9 - steps.weights.to_double()) / (131'072 * 16)));
   CHECK(cache_blocks(steps, Bytes{16'000'000'000}, 0.9, Bytes{0}, 16) == 0);
-}
-
-TEST_CASE("model steps: operators take the times of a calibrated device, if there is one") {
-  const ForwardTime forward = [](std::span<const TransformerOperator>) { return Time::microseconds(3); };
-  const ServingLayout layout{.tokens = 2, .answers = 1};
-  const ModelSteps steps =
-      model_steps(*find_transformer("llama-3-8b"), plain_accelerator(), layout, ideal_roofline(), {}, forward);
-  CHECK(steps.law.by_tokens[2] == 33 * 3'000'000);  // the embedding and 32 layers
-  CHECK(steps.law.by_answers[1] == 3'000'000);
 }
 
 TEST_CASE("model steps: few tokens read few experts") {
