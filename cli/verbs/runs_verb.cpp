@@ -49,6 +49,12 @@ std::string time_of(const std::filesystem::path& file) {
                          std::chrono::time_point_cast<std::chrono::system_clock::duration>(when))));
 }
 
+/// The state of a run whose files can't be read.
+std::string unreadable(const InputError& error) {
+  const std::string& reason = error.complaints().front().reason;
+  return reason.starts_with("can't be ") ? reason : "can't be read: " + reason;
+}
+
 KeptRun folder_at(const std::filesystem::path& folder) {
   KeptRun kept{.path = folder.string(), .written = time_of(folder / "manifest.json")};
   try {
@@ -63,7 +69,7 @@ KeptRun folder_at(const std::filesystem::path& folder) {
     }
     kept.scenario = load_scenario((folder / "scenario.yaml").string());
   } catch (const InputError& error) {
-    if (kept.state.empty()) kept.state = "can't be read: " + error.complaints().front().reason;
+    if (kept.state.empty()) kept.state = unreadable(error);
   }
   return kept;
 }
@@ -76,7 +82,7 @@ KeptRun store_at(const std::filesystem::path& file) {
     kept.runs = static_cast<std::int64_t>(store.runs().size());
     kept.state = kept.runs < store.info().runs ? fmt::format("{} of {} runs", kept.runs, store.info().runs) : "sweep";
   } catch (const InputError& error) {
-    kept.state = "can't be read: " + error.complaints().front().reason;
+    kept.state = unreadable(error);
   }
   return kept;
 }
