@@ -96,8 +96,7 @@ def read_keys(path):
         if not found:
             continue
         indent = len(found[1]) + len(found[2])
-        while above and above[-1][0] >= indent:
-            above.pop()
+        above = [each for each in above if each[0] < indent]
         above.append((indent, found[3]))
         path = ".".join(name for _, name in above)
         keys[path] = keys[path] + " " + found[4] if path in keys else found[4]
@@ -263,7 +262,7 @@ class Check:
         allowed, after = STEPS[event]
         before, seconds = life.state, ns(row["seconds"])
         wrong = "" if before in allowed else f"{event}, but it {before or 'has not arrived'}"
-        if before == RUNS and event != "adapts":
+        if before == RUNS and event != "adapts" and life.attempts:
             life.attempts[-1].end, life.attempts[-1].how = now, event
             life.causes[event] += 1
         if before == WAITS and after != WAITS:
@@ -274,7 +273,7 @@ class Check:
             life.arrives, life.asked, life.line, life.serves = now, seconds, row["line"], row["text"] == "serves"
         elif event == "starts":
             gpus = numbers(row["gpus"])
-            resized = before == AWAY and life.attempts[-1].how == "resized" and life.attempts[-1].end == now
+            resized = before == AWAY and life.attempts and life.attempts[-1].how == "resized" and life.attempts[-1].end == now
             wrong = wrong or ("" if before == WAITS or resized else f"starts, but it {before}")
             wrong = wrong or ("" if gpus else "starts on no GPU")
             life.attempts.append(Attempt(row["line"], now, gpus, seconds or 0, life.promise))
@@ -624,7 +623,7 @@ def summary_of(rows, gpus, links, end, is_window):
             "restarts": total("restarts"), "lost_gpu_s": sum(seconds(jobs, "lost_gpu_s")), "avg_rho": mean(rhos),
             "max_rho": max(rhos, default=None), "unfair_share": mean([float(rho > 1) for rho in rhos]),
             "jain_index": sum(1 / rho for rho in rhos) ** 2 / (len(rhos) * sum(rho ** -2 for rho in rhos))
-            if rhos else None}
+            if rhos and min(rhos) > 0 else None}
     first = min((ns(row["submit_s"]) for row in jobs if row["submit_s"]), default=None)
     made["makespan_s"] = (max(ns(row["finish_s"]) for row in done) - first) / SECOND if done else None
     if is_window or not jobs or first is None:
@@ -643,7 +642,8 @@ def summary_of(rows, gpus, links, end, is_window):
 
 def job_list(folder, keys):
     """The rows of the job list by job; None if the jobs come from elsewhere, or the file isn't there."""
-    path = folder / keys.get("workload.jobs", "").strip("\"'")
+    name = keys.get("workload.jobs", "").strip("'")
+    path = folder / (json.loads(name) if name[:1] == '"' else name)
     rows = list(table(path)) if path.is_file() else []
     return {row["job_id"]: row for row in rows} if rows and "job_id" in rows[0] else None
 

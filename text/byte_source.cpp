@@ -235,6 +235,7 @@ PeekedSource::PeekedSource(ByteSource& rest) : rest_{rest} {
     for (std::size_t count = 1; count > 0 && filled < kHead; filled += count)
       count = rest.read(head_.data() + filled, kHead - filled);
   } catch (const InputError&) {
+    if (filled == 0) throw;
     error_ = std::current_exception();
   }
   head_.resize(filled);

@@ -78,7 +78,8 @@ class HashedSource final : public ByteSource {
 class PeekedSource final : public ByteSource {
  public:
   static constexpr std::size_t kHead = std::size_t{1} << 16;
-  /// What goes wrong while the beginning is read is thrown by read(), behind what could be read.
+  /// What goes wrong while the beginning is read is thrown by read(), behind the bytes that could be read; if there are
+  /// none, by the constructor.
   explicit PeekedSource(ByteSource& rest);
   /// The first kHead bytes, fewer if there are no more.
   [[nodiscard]] std::string_view head() const { return head_; }

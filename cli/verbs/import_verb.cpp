@@ -36,7 +36,8 @@ std::map<std::string, std::string> pairs_of(const Arguments& arguments, std::str
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
       throw UsageError{fmt::format("--{}: expected A=B, got \"{}\"", option, pair)};
-    pairs[pair.substr(0, equals)] = pair.substr(equals + 1);
+    if (!pairs.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
+      throw UsageError{fmt::format("--{}: {} is given twice", option, pair.substr(0, equals))};
   }
   return pairs;
 }
@@ -60,6 +61,12 @@ ImportOptions options_of(const Arguments& arguments) {
   return options;
 }
 
+/// True if the options leave some jobs out.
+bool selects(const ImportOptions& options) {
+  return !options.vcs.empty() || options.from || options.until || options.min_duration || options.min_gpus > 1 ||
+         options.max_gpus;
+}
+
 }  // namespace
 
 int import_verb(const Arguments& arguments) {
@@ -67,7 +74,8 @@ int import_verb(const Arguments& arguments) {
   const std::string format = words.size() == 2 ? words.front() : "auto";
   if (arguments.has("json") && arguments.has("quiet"))
     throw UsageError{"contend import: expected one of --json and --quiet, got both"};
-  const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
+  const ImportOptions options = options_of(arguments);
+  const ImportedJobs imported = import_jobs(format, words.back(), options);
   if (const auto output = arguments.value("output"); output && !imported.jobs.empty())
     write_own_file(*output, job_list_csv(imported.jobs));
   if (arguments.has("json"))
@@ -76,7 +84,9 @@ int import_verb(const Arguments& arguments) {
     print_output("{}", import_text(imported));
   if (imported.jobs.empty())
     throw InputError{{.file = words.back(),
-                      .reason = imported.report.rows() > 0 ? "the options leave no job" : "there is no job in it"}};
+                      .reason = imported.report.rows() == 0 ? "there is no job in it"
+                                : selects(options)          ? "the options leave no job"
+                                                            : "no row of it is a job"}};
   return kExitOk;
 }
 

@@ -74,8 +74,8 @@ void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<s
   const auto& sizes = scenario.workload.generate.sizes;
   if (sizes == default_scenario().workload.generate.sizes)
     return check_size(
-        scenario.cluster, "workload.generate.sizes", "the scenario says no sizes of jobs; the largest of the usual",
-        std::ranges::max_element(sizes)->first, complaints, "say them, such as {1: 20, 2: 10}, or give workload.jobs");
+        scenario.cluster, "workload.generate.sizes", "the largest job of the default sizes",
+        std::ranges::max_element(sizes)->first, complaints, "other sizes, such as {1: 20, 2: 10}, or workload.jobs");
   for (const auto& [gpus, jobs] : sizes)
     check_size(scenario.cluster, "workload.generate.sizes", "a job", gpus, complaints);
 }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace contend {
@@ -78,7 +80,9 @@ class LayerCollector {
 
 }  // namespace
 
-FileText read_text_file(const std::string& path) {
+namespace {
+
+FileText text_of_file(const std::string& path) {
   constexpr std::size_t kLargest = std::max(kMaxSourceBytes, kMaxProfileBytes);
   if (std::string reason = why_no_input_file(path); !reason.empty()) return {std::nullopt, std::move(reason)};
   errno = 0;
@@ -97,6 +101,19 @@ FileText read_text_file(const std::string& path) {
   }
   if (file.bad()) return {std::nullopt, "it can't be read"};
   return {std::move(text), {}};
+}
+
+}  // namespace
+
+FileText read_text_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::fifo) return text_of_file(path);
+  // A pipe gives its text once, and a scenario is read by several.
+  static std::mutex mutex;
+  static std::map<std::string, FileText> piped;
+  const std::scoped_lock lock{mutex};
+  const auto found = piped.find(path);
+  return found != piped.end() ? found->second : piped.emplace(path, text_of_file(path)).first->second;
 }
 
 std::vector<ScenarioLayer> file_layers(const std::string& name, std::string text, const FileReader& read,

@@ -119,9 +119,10 @@ TEST_CASE("results --by: averages over several runs have intervals") {
 TEST_CASE("check: a scenario without jobs says that the usual ones don't fit") {
   const Workplace here;
   here.write("s.yaml", "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 2}\n");
-  CHECK(here.contend("check s.yaml").err ==
-        "s.yaml: workload.generate.sizes: the scenario says no sizes of jobs; the largest of the usual needs 32 GPUs, "
-        "the cluster has 2 (1 x 2); say them, such as {1: 20, 2: 10}, or give workload.jobs\n");
+  CHECK(
+      here.contend("check s.yaml").err ==
+      "s.yaml: workload.generate.sizes: the largest job of the default sizes needs 32 GPUs, the cluster has 2 (1 x 2); "
+      "other sizes, such as {1: 20, 2: 10}, or workload.jobs\n");
 }
 
 TEST_CASE("check and run: the batch that nothing says is told") {

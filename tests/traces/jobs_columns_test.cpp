@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 using namespace contend;
 
@@ -132,4 +133,40 @@ TEST_CASE("columns: computed ones keep their lines, quotes and faults") {
   CHECK(contains(column_complaints("jobs", "job,t,w,g,d\na,0,2,0,5\n",
                                    {{"job_id", "job"}, {"submit_s", "t"}, {"gpus", "w/g"}, {"duration_s", "d"}}),
                  "got \"2/0\""));
+}
+
+TEST_CASE("columns: a name of the header may be quoted and have a comma") {
+  const std::string text = "\"ann, b\",job,ts,w,g,dur\nx,a,0,3,8,500\n";
+  const Names names{{"job_id", "job"}, {"submit_s", "ts"}, {"gpus", "w*g"}, {"duration_s", "dur"}, {"user", "ann, b"}};
+  const ImportedJobs got = import_columns("jobs", text, names);
+  REQUIRE(got.jobs.size() == 1);
+  CHECK(got.jobs[0].gpus == 24);
+  CHECK(got.jobs[0].user == "x");
+}
+
+TEST_CASE("columns: computed times are rounded to nanoseconds, also far from the epoch") {
+  const auto times = [](const std::string& submit, const std::string& duration, const std::string& row) {
+    const ImportedJobs got =
+        import_columns("jobs", "job,ts,g,dur\n" + row,
+                       {{"job_id", "job"}, {"submit_s", submit}, {"gpus", "g"}, {"duration_s", duration}});
+    REQUIRE(got.jobs.size() == 1);
+    return std::pair{got.jobs[0].submit, *got.jobs[0].duration};
+  };
+  const auto [submit, duration] = times("ts/1000000000", "dur/1000000000", "a,1123456789,4,400\n");
+  CHECK(submit == Time::nanoseconds(1'123'456'789));
+  CHECK(duration == Time::nanoseconds(400));
+  CHECK(times("ts*1", "dur/3", "a,81.978264562,4,2\n") ==
+        std::pair{Time::nanoseconds(81'978'264'562), Time::nanoseconds(666'666'667)});
+  CHECK(times("ts/1000", "dur*1", "a,1600000123,4,5\n").first == Time::milliseconds(1'600'000'123));
+  // A time that vanishes is no time.
+  CHECK(contains(
+      column_complaints("jobs", "job,ts,g,dur\na,0,4,1\n",
+                        {{"job_id", "job"}, {"submit_s", "ts"}, {"gpus", "g"}, {"duration_s", "dur/10000000000"}}),
+      "1/10000000000"));
+}
+
+TEST_CASE("columns: one column has one meaning, unless it is computed") {
+  const std::string text = "job,ts,g,dur\na,0,4,5\n";
+  Names names{{"job_id", "job"}, {"submit_s", "ts"}, {"gpus", "g"}, {"duration_s", "dur"}, {"user", "job"}};
+  CHECK(contains(column_complaints("jobs", text, names), "the column is \"job_id\" already"));
 }

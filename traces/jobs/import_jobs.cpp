@@ -103,6 +103,7 @@ class Importer {
     if (options_.work == TraceWork::duration && job.duration) return true;
     if (find_training_profile(job.model) == nullptr)
       return bad(line, "unknown model", fmt::format("there is no model {} here", quote_for_message(job.model)));
+    if (job.duration && !job.knows_iterations()) return bad(line, "no number of iterations");
     job.duration.reset();
     job.attempts.clear();
     return true;

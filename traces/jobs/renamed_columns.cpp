@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,32 +21,82 @@ constexpr std::array<std::string_view, 11> kPartCounts = {"worker_num", "num_wor
                                                           "num_inst",   "instance_num", "num_instances", "instances",
                                                           "replicas",   "num_replicas", "num_pods"};
 
-std::vector<std::string> names_of(std::string_view header, char separator) {
-  std::vector<std::string> names;
-  for (std::size_t start = 0; start <= header.size();) {
-    const std::size_t end = std::min(header.find(separator, start), header.size());
-    std::string_view name = header.substr(start, end - start);
-    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
-    names.emplace_back(name);
-    start = end + 1;
-  }
-  return names;
+RowSyntax syntax_of(char separator) {
+  return {.separator = separator, .quotes = separator == ',', .comment = '#'};
 }
 
-/// A decimal as a fraction of whole numbers.
+std::vector<std::string> names_of(std::string_view header, char separator, const std::string& file) {
+  TextSource text{header};
+  RowReader rows{text, file, syntax_of(separator)};
+  if (!rows.next()) return {};
+  return {rows.fields().begin(), rows.fields().end()};
+}
+
+/// Appends a field, in quotes where it needs them.
+void append_field(std::string& text, std::string_view field, char separator) {
+  if (separator != ',' || field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    text += field;
+    return;
+  }
+  text += '"';
+  for (const char c : field) text += c == '"' ? std::string{"\"\""} : std::string(1, c);
+  text += '"';
+}
+
+std::string row_of(const std::vector<std::string>& fields, char separator) {
+  std::string text;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) text += separator;
+    append_field(text, fields[i], separator);
+  }
+  return text;
+}
+
+/// A decimal as a fraction of whole numbers, in lowest terms.
 struct Fraction {
   Int128 above = 1, below = 1;
 };
 
-constexpr int kDecimals = 6;
-constexpr std::int64_t kUnit = 1'000'000;
+constexpr int kDecimals = 9;  // nanoseconds
+constexpr std::int64_t kUnit = 1'000'000'000;
 
-/// Digits after the point are cut off behind the sixth.
-std::string text_of(const Fraction& value) {
-  const Int128 scaled = value.above * kUnit / value.below;
+Int128 common_divisor(Int128 a, Int128 b) {
+  while (b != 0) a = std::exchange(b, a % b);
+  return a;
+}
+
+/// A number >= 0 with at most twelve decimals, fewer where it is large; nothing for another text.
+std::optional<Fraction> fraction_of(std::string_view text) {
+  for (int decimals = 12; decimals >= 0; --decimals) {
+    const ScaledDecimal number = parse_scaled(text, decimals);
+    if (number.error == DecimalError::overflow) continue;
+    if (number.error != DecimalError::none || number.value < 0 || number.vanishes) return std::nullopt;
+    Fraction value{number.value, 1};
+    for (int i = 0; i < decimals; ++i) value.below *= 10;
+    const Int128 common = common_divisor(value.above, value.below);
+    return Fraction{value.above / common, value.below / common};
+  }
+  return std::nullopt;
+}
+
+/// Multiplies, or divides; false if the fraction can't hold the result, or 0 divides.
+bool multiply(Fraction& value, Fraction factor, bool divides) {
+  if (divides) std::swap(factor.above, factor.below);
+  if (factor.below == 0) return false;
+  const Int128 first = common_divisor(value.above, factor.below), second = common_divisor(factor.above, value.below);
+  return !__builtin_mul_overflow(value.above / first, factor.above / second, &value.above) &&
+         !__builtin_mul_overflow(value.below / second, factor.below / first, &value.below);
+}
+
+/// Rounded to nanoseconds; nothing for a value that isn't 0 and vanishes, or that is too large.
+std::optional<std::string> text_of(const Fraction& value) {
+  Int128 scaled = 0;
+  if (__builtin_mul_overflow(value.above, Int128{2} * kUnit, &scaled)) return std::nullopt;
+  scaled = (scaled + value.below) / (2 * value.below);
+  if ((scaled == 0 && value.above != 0) || scaled / kUnit >= INT64_MAX / kUnit) return std::nullopt;
   std::string text = fmt::format("{}", static_cast<std::int64_t>(scaled / kUnit));
   if (const auto rest = static_cast<std::int64_t>(scaled % kUnit); rest != 0) {
-    text += fmt::format(".{:06}", rest);
+    text += fmt::format(".{:0{}}", rest, kDecimals);
     text.erase(text.find_last_not_of('0') + 1);
   }
   return text;
@@ -65,7 +116,7 @@ RenamedColumns::RenamedColumns(ByteSource& rest, const std::map<std::string, std
   const std::string head{rest_.head()};
   const std::string_view header = header_of(head);
   if (std::ranges::count(header, '|') > std::ranges::count(header, ',')) separator_ = '|';
-  const std::vector<std::string> before = names_of(header, separator_);
+  const std::vector<std::string> before = names_of(header, separator_, file);
   std::vector<std::string> after = before;
   Complaints complaints;
   const auto complain = [&](std::string reason, std::string hint = {}) {
@@ -73,13 +124,17 @@ RenamedColumns::RenamedColumns(ByteSource& rest, const std::map<std::string, std
   };
   for (const auto& [name, own] : names) {
     if (const auto found = std::ranges::find(before, own); found != before.end()) {
-      after[static_cast<std::size_t>(found - before.begin())] = name;
+      std::string& taken = after[static_cast<std::size_t>(found - before.begin())];
+      if (taken != *found)
+        complain(fmt::format("--column {}={}: the column is {} already", name, own, quote_for_message(taken)),
+                 fmt::format("a column with both meanings is {}={}*1", name, own));
+      taken = name;
       continue;
     }
     Computed computed{name, factors_of(own, before)};
     std::optional<std::string> unknown;
     for (const Factor& factor : computed.factors)
-      if (!factor.is_column && parse_scaled(factor.text, kDecimals).error != DecimalError::none) unknown = factor.text;
+      if (!factor.is_column && !fraction_of(factor.text)) unknown = factor.text;
     if (!unknown) {
       computed_.push_back(std::move(computed));
       continue;
@@ -101,16 +156,13 @@ RenamedColumns::RenamedColumns(ByteSource& rest, const std::map<std::string, std
   if (computed_.empty()) {
     begin_.resize(head.size());
     begin_.resize(rest_.read(begin_.data(), begin_.size()));
-    begin_.replace(static_cast<std::size_t>(header.data() - head.data()), header.size(),
-                   join(after, std::string(1, separator_)));
+    begin_.replace(static_cast<std::size_t>(header.data() - head.data()), header.size(), row_of(after, separator_));
     return;
   }
-  const bool quotes = separator_ == ',';
-  rows_ =
-      std::make_unique<RowReader>(rest_, file, RowSyntax{.separator = separator_, .quotes = quotes, .comment = '#'});
+  rows_ = std::make_unique<RowReader>(rest_, file, syntax_of(separator_));
   if (!rows_->next()) return;
   for (lines_ = 0; lines_ < rows_->line() - 1; ++lines_) begin_ += "#\n";
-  begin_ += join(after, std::string(1, separator_)) + "\n";
+  begin_ += row_of(after, separator_) + "\n";
   ++lines_;
 }
 
@@ -157,9 +209,9 @@ std::vector<RenamedColumns::Factor> RenamedColumns::factors_of(std::string_view 
   return factors;
 }
 
-/// Where a factor is no number, or 0 divides, what the reader then complains of: the factors themselves, such as `8/0`.
+/// The factors themselves, such as `8/0`, of which the reader then complains, where one is no number, where 0 divides,
+/// and where the result vanishes or is too large.
 std::string RenamedColumns::value_of(const Computed& computed, const std::vector<std::string_view>& fields) {
-  constexpr Int128 kMost = Int128{1} << 100;
   Fraction value;
   std::string written;
   bool is_good = true;
@@ -169,31 +221,10 @@ std::string RenamedColumns::value_of(const Computed& computed, const std::vector
                                                                   : std::string_view{};
     if (!written.empty()) written += factor.divides ? '/' : '*';
     written += text;
-    const ScaledDecimal number = parse_scaled(text, kDecimals);
-    is_good = is_good && number.error == DecimalError::none && number.value >= 0 && !number.vanishes &&
-              (number.value > 0 || !factor.divides) && value.above < kMost / INT64_MAX &&
-              value.below < kMost / INT64_MAX;
-    if (!is_good) continue;
-    value.above *= factor.divides ? kUnit : number.value;
-    value.below *= factor.divides ? number.value : kUnit;
-    for (const Int128 common : {Int128{kUnit}, Int128{1'000}, Int128{10}})
-      while (value.above % common == 0 && value.below % common == 0 && value.above > 0) {
-        value.above /= common;
-        value.below /= common;
-      }
+    const std::optional<Fraction> number = fraction_of(text);
+    is_good = is_good && number && multiply(value, *number, factor.divides);
   }
-  is_good = is_good && value.above / value.below < INT64_MAX / kUnit;
-  return is_good ? text_of(value) : written;
-}
-
-void RenamedColumns::add_field(std::string_view field) {
-  if (separator_ != ',' || field.find_first_of(",\"\r\n") == std::string_view::npos) {
-    begin_ += field;
-    return;
-  }
-  begin_ += '"';
-  for (const char c : field) begin_ += c == '"' ? std::string{"\"\""} : std::string(1, c);
-  begin_ += '"';
+  return is_good ? text_of(value).value_or(written) : written;
 }
 
 /// Reads rows until there is enough text to hand on. Each stays on its line.
@@ -207,11 +238,11 @@ void RenamedColumns::add_rows() {
     begin_.append(static_cast<std::size_t>(std::max(0, rows_->line() - 1 - lines_)), '\n');
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) begin_ += separator_;
-      add_field(fields[i]);
+      append_field(begin_, fields[i], separator_);
     }
     for (const Computed& each : computed_) {
       begin_ += separator_;
-      add_field(value_of(each, fields));
+      append_field(begin_, value_of(each, fields), separator_);
     }
     begin_ += '\n';
     lines_ += static_cast<int>(std::count(begin_.begin() + static_cast<std::ptrdiff_t>(start), begin_.end(), '\n'));

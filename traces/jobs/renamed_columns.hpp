@@ -48,7 +48,6 @@ class RenamedColumns final : public ByteSource {
   [[nodiscard]] static std::vector<Factor> factors_of(std::string_view text, const std::vector<std::string>& header);
   [[nodiscard]] static std::string value_of(const Computed& computed, const std::vector<std::string_view>& fields);
   void add_rows();
-  void add_field(std::string_view field);
 
   PeekedSource rest_;
   char separator_ = ',';

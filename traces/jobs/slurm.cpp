@@ -288,6 +288,7 @@ class SlurmRuns {
   /// Makes the runs so far attempts of their job, whose last run is `job`.
   void join_to(JobRequest& job) {
     report_.leave_out(line_, "an earlier run of a job that was requeued: it becomes an attempt of that job");
+    if (job.gpus != held_->gpus) report_.note(line_, "its attempts had different numbers of GPUs; the last counts");
     job.attempts = std::move(held_->attempts);
     job.attempts.push_back(*held_->duration);
     job.submit = std::min(job.submit, held_->submit);
