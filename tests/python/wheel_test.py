@@ -95,15 +95,15 @@ def main():
 
         run_notebooks(own, empty)
 
-        # The source distribution is the tree: CMake configures it and knows how to make every file of program and module.
+        # The source distribution is the tree: CMake configures it and knows how to make program and module.
         with tarfile.open(sdist) as archive:
             archive.extractall(place, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(place)
         tree = place / sdist.name[:-len(".tar.gz")]
         check((tree / "PKG-INFO").is_file() and (tree / "pyproject.toml").is_file(), "the distribution isn't one of Python")
         said("cmake", "-S", tree, "-B", "configured", "-G", "Ninja", "-DCONTEND_TESTS=OFF", f"-DPython_EXECUTABLE={python}",
              cwd=place)
-        check("contend_python" in said("ninja", "-C", "configured", "-n", "contend", "contend_share", "contend_python",
-                                       cwd=place), "the distribution builds no module")
+        commands = said("ninja", "-C", "configured", "-t", "commands", "contend", "contend_python", cwd=place)
+        check("python/contend/_native" in commands, "the distribution builds no module")
 
     for file in [*SOURCE.glob("python/**/*.py"), *SOURCE.glob("python/**/*.pyi")]:
         ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))
