@@ -48,7 +48,7 @@ SLOW = [
     (r"contend run scenarios/network/routing-and-placement\.yaml -o who|contend report who", "takes ten seconds"),
     (r"contend run scenarios/traces/philly-like\.yaml --repeat 20 -o (before|after)|contend compare before after",
      "takes ten seconds"),
-    (r"PYTHONPATH=build/release/python python3 evolve\.py", "takes half a minute"),
+    (r"PYTHONPATH=build/release/python python3 evolve\.py", "takes a quarter of a minute"),
     (r"contend tune scenarios/ada-srsf/base\.yaml --minimise avg_jct_s --minimise max_jct_s", "takes seven seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:
