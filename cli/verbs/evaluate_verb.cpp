@@ -142,6 +142,7 @@ void add_week(const Week& week, const Replica& base, const Replica& own, Evaluat
   const auto wrong = [&](std::string_view reason) {
     evaluation.reasons.push_back(fmt::format("{}, seed {}: {}", week.name, own.seed, reason));
   };
+  if (!base.failure.empty()) throw InputError{{.file = "--baseline", .reason = base.failure}};
   if (!own.failure.empty()) return wrong(own.failure);
   if (own.summary.finished < base.summary.finished)
     return wrong(fmt::format("{} that end under {} don't end",

@@ -36,6 +36,11 @@ TEST_CASE("evaluate: ratios and waits of a list that is worked out by hand") {
   CHECK_MESSAGE(contains(ended.out, "not valid: list.yaml, seed 1: "), ended.out);
   CHECK_MESSAGE(contains(ended.out, "ended with exit code 7"), ended.out);
 
+  const Outcome broken = here.contend(
+      "evaluate srtf --baseline '{policy: external, command: \"exit 7\"}' --on list.yaml --held-out list.yaml");
+  CHECK(broken.code == 3);
+  CHECK_MESSAGE(contains(broken.err, "--baseline: scheduling policy `external`"), broken.err);
+
   const Outcome alone = here.contend("evaluate srtf --on list.yaml");
   CHECK(alone.code == 2);
   CHECK(contains(alone.err, "list.yaml draws no jobs, so no other week is like it"));
