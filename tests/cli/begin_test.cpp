@@ -2,6 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
+#include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -36,6 +37,18 @@ TEST_CASE("new: each kind of scenario runs as it is written") {
   }
   // Without a terminal nothing is asked: the answers are those that the help names.
   CHECK(contains(here.contend("new usual.yaml").out, "usual.yaml: 4 servers of dgx-h100, 32 GPUs in all\n"));
+}
+
+TEST_CASE("new: on a terminal it asks for what the options leave open") {
+  const Workplace here;
+  const std::string program = fmt::format("cd '{}' && '{}' new asked ", here.path(""), std::getenv("CONTEND_PROGRAM"));
+  const std::string out = on_terminal(program, 80, "training\n\n2\n");
+  CHECK_MESSAGE(contains(out, "What runs: a queue of jobs, one training job, or serving? [queue] "), out);
+  CHECK_MESSAGE(contains(out, "asked.yaml: 2 servers of dgx-h100, 16 GPUs in all"), out);
+  CHECK(contains(here.read("asked.yaml"), "global_batch: 256 "));  // 16 sequences for each of 16 GPUs
+  const std::string given = on_terminal(program + "--kind queue --servers 3", 80, "alps\n");
+  CHECK(!contains(given, "What runs"));
+  CHECK(contains(given, "asked.yaml: 3 servers of alps, 12 GPUs in all"));
 }
 
 TEST_CASE("new: what can't be, and files that a user has changed") {
