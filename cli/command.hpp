@@ -104,9 +104,11 @@ int explain_verb(const Arguments& arguments);
 int report_verb(const Arguments& arguments);
 int sweep_verb(const Arguments& arguments);
 int tune_verb(const Arguments& arguments);
+int evaluate_verb(const Arguments& arguments);
 int results_verb(const Arguments& arguments);
 int runs_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);
+int new_verb(const Arguments& arguments);
 int check_verb(const Arguments& arguments);
 int show_verb(const Arguments& arguments);
 int list_verb(const Arguments& arguments);
@@ -131,6 +133,7 @@ int flows_verb(const Arguments& arguments);
 int stragglers_verb(const Arguments& arguments);
 int ask_verb(const Arguments& arguments);
 int recording_verb(const Arguments& arguments);
+int doctor_verb(const Arguments& arguments);
 /// What `compare` prints of wrong input, beside the message that all verbs have.
 void annotate_wrong_comparison(const Arguments& arguments, const InputError& error);
 

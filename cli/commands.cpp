@@ -24,9 +24,11 @@ constexpr VerbCode kVerbs[] = {
     {"report", report_verb},
     {"sweep", sweep_verb},
     {"tune", tune_verb},
+    {"evaluate", evaluate_verb},
     {"results", results_verb},
     {"runs", runs_verb},
     {"merge", merge_verb},
+    {"new", new_verb},
     {"check", check_verb},
     {"show", show_verb},
     {"list", list_verb},
@@ -51,6 +53,7 @@ constexpr VerbCode kVerbs[] = {
     {"stragglers", stragglers_verb},
     {"ask", ask_verb},
     {"recording", recording_verb},
+    {"doctor", doctor_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.

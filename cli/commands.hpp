@@ -11,9 +11,14 @@ namespace contend {
 
 /// In the order in which the help of the program shows them.
 [[nodiscard]] std::span<const Command> commands();
-/// The texts of verbs.txt and questions.txt.
+/// The texts of verbs.txt, questions.txt and facilities.txt.
 [[nodiscard]] std::string_view verbs_text();
 [[nodiscard]] std::string_view questions_text();
+[[nodiscard]] std::string_view facilities_text();
+/// The templates of `contend new`, in which a word between two @ stands for an answer.
+[[nodiscard]] std::string_view queue_template();
+[[nodiscard]] std::string_view training_template();
+[[nodiscard]] std::string_view serving_template();
 
 /// The command that the words begin with, or nullptr. A verb may have two words, such as `calibrate network`, beside
 /// the verb of the first word alone.

@@ -16,6 +16,7 @@ inline constexpr std::string_view kProgramExamples[] = {
 /// First commands for somebody who gave no verb, and their answers.
 inline constexpr std::pair<std::string_view, std::string_view> kFirstCommands[] = {
     {"contend run scenarios/ada-srsf/base.yaml", "simulate a cluster: completion times, waiting, utilisation"},
+    {"contend new mine", "write a scenario of your own by three answers"},
     {"contend explain scenarios/ada-srsf/base.yaml job-3", "why a job took so long"},
     {"contend show scenarios/parallel/llama-3-405b.yaml --parallel", "what a training step takes, and each GPU holds"},
     {"contend fits llama-3-8b --gpus 8 --device H100-SXM",

@@ -30,9 +30,14 @@ void load_plugin(const std::string& path);
 
 }  // namespace contend
 
+// The compiler gets CONTEND_VERSION without quotes, which no two shells and build tools would pass on alike.
+#define CONTEND_TEXT_OF(version) #version
+#define CONTEND_PLUGIN_INFO(version, function) \
+  { CONTEND_TEXT_OF(version), __VERSION__, function }
+
 /// Makes a shared library a plugin; `function` takes nothing and registers its policies. Once in a library.
 #define CONTEND_PLUGIN(function)                                                                  \
   extern "C" __attribute__((visibility("default"))) const contend::PluginInfo* contend_plugin() { \
-    static const contend::PluginInfo kInfo{CONTEND_VERSION, __VERSION__, function};               \
+    static const contend::PluginInfo kInfo CONTEND_PLUGIN_INFO(CONTEND_VERSION, function);        \
     return &kInfo;                                                                                \
   }

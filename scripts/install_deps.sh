@@ -10,7 +10,7 @@ build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-c
 test_packages=(doctest-dev
                clang-14 lld-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
                python3 python3-jsonschema python3-yaml python3-numpy python3-pandas mypy python3-simgrid
-               chromium nodejs npm git slurmctld slurmd slurm-client munge dpkg-dev man-db)
+               chromium nodejs npm git slurmctld slurmd slurm-client munge dpkg-dev man-db pkg-config)
 
 wanted=("${build_packages[@]}" "${test_packages[@]}")
 case "${1-}" in
@@ -32,6 +32,7 @@ available_without_package() {
     chromium) command -v chromium || command -v chromium-headless-shell ;;
     nodejs) command -v node ;;
     npm) command -v npm ;;
+    pkg-config) command -v pkg-config ;;
     python3-simgrid) python3 -c "import simgrid" ;;
     *) false ;;
   esac >/dev/null 2>&1

@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NEEDS = {
     "tests/calibration/cuda/": "a build with CUDA",
     "tests/python/package_test.py": "pybind11",
+    "tests/python/wheel_test.py": "the weekly run, of which it is a stage",
 }
 TEST_NAME = re.compile(r"_test\.(cpp|py|sh)$|/run\.sh$")
 

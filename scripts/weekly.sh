@@ -82,6 +82,10 @@ mutations() {
     --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 --output build/log/mutations.csv
 }
 
+wheel() {
+  counted '^wheel: ([0-9]+) checks$' checks tests/python/wheel_test.py . build/release
+}
+
 # The programs are built, and not run: a measurement needs a machine that does nothing else.
 benches() {
   cmake --build --preset release -j "$jobs" --target benches
@@ -98,11 +102,12 @@ fi
 stage_once "clang-tidy on everything" "checked build" tidy checked all
 stage_once "sanitized tests" "checked build" run_tests checked
 stage_once "fuzz" "checked build" fuzz "${FUZZ_SECONDS:-1200}"
-if wanted "benches" "report page" "properties"; then
+if wanted "benches" "report page" "wheel" "properties"; then
   stage "release build" "install" build_targets "" release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 fi
 stage_once "benches" "release build" benches
 stage_once "report page" "release build" run_tests release -R '^report_page$'
+stage_once "wheel" "release build" wheel
 stage_once "properties" "release build" properties
 if ((${#only[@]} == 0)); then
   stage "every test runs" "release build" scripts/left_out_tests.py build/release build/checked

@@ -10,12 +10,14 @@ NumPy arrays if NumPy is installed; `frame()` makes a pandas.DataFrame.
 """
 
 from ._errors import Complaint, ContendError, InputError, PolicyError, UsageError
+from ._folders import import_trace, load
 from ._policies import CommunicationPolicy, PlacementPolicy, SchedulingPolicy
-from ._program import compare, load_plugin, policies, run, show, study, sweep, tune, version
-from ._results import Comparison, Run, Runs, Study, Sweep, Table, Tuning
+from ._program import compare, evaluate, load_plugin, policies, run, show, study, sweep, tune, version
+from ._results import Comparison, Evaluation, JobList, Run, Runs, Study, Sweep, Table, Tuning
 
 __all__ = [
-    "CommunicationPolicy", "Comparison", "Complaint", "ContendError", "InputError", "PlacementPolicy", "PolicyError",
-    "Run", "Runs", "SchedulingPolicy", "Study", "Sweep", "Table", "Tuning", "UsageError", "compare", "load_plugin",
-    "policies", "run", "show", "study", "sweep", "tune", "version",
+    "CommunicationPolicy", "Comparison", "Complaint", "ContendError", "Evaluation", "InputError", "JobList",
+    "PlacementPolicy", "PolicyError", "Run", "Runs", "SchedulingPolicy", "Study", "Sweep", "Table", "Tuning",
+    "UsageError", "compare", "evaluate", "import_trace", "load", "load_plugin", "policies", "run", "show", "study",
+    "sweep", "tune", "version",
 ]

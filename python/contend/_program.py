@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from ._errors import PolicyError, UsageError, error_of
 from ._module import native
 from ._policies import Asked, Trial, factory_of, patience
-from ._results import Comparison, Runs, Study, Sweep, Tuning, plain
+from ._results import Comparison, Evaluation, Runs, Study, Sweep, Tuning, plain
 
 Path = Union[str, "os.PathLike[str]"]
 Scenario = Union[Path, Mapping[str, Any]]
@@ -218,6 +218,28 @@ def tune(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: O
             good=(0, 1, 4))
         with open(points, encoding="utf-8", newline="") as file:
             return Tuning(file.read(), json.loads(printed), store if output is not None else "", code)
+
+
+def evaluate(policy: Any, *, on: Union[Scenario, Sequence[Scenario]] = (), held_out: Union[Scenario, Sequence[Scenario]] = (),
+             baseline: Optional[str] = None, metric: Optional[str] = None, weeks: Optional[int] = None,
+             budget: Optional[int] = None, set: Optional[Mapping[str, Any]] = None,
+             threads: Optional[int] = None) -> Evaluation:
+    """The score of a scheduling policy, a class or what a scenario says of one, on weeks of jobs and on weeks that are
+    held out, against a baseline: what `contend evaluate --json` says. A policy that fails is not `valid`, and no
+    exception. The arguments are those of the verb."""
+    with contextlib.ExitStack() as files:
+        def paths(given: Any) -> List[str]:
+            several = [given] if isinstance(given, (str, os.PathLike, Mapping)) else given
+            return [files.enter_context(_file_of(each)) for each in several]
+
+        if isinstance(policy, (str, Mapping)):
+            choice = _text(policy)
+        else:
+            choice = files.enter_context(_policies_of(set, scheduling=policy))[1].partition("=")[2]
+        printed = _call(["evaluate", choice, "--json", *_settings(set), *_options(
+            on=paths(on), held_out=paths(held_out), baseline=baseline, metric=metric, weeks=weeks, budget=budget,
+            jobs=threads)], good=(0, 6))[1]
+    return Evaluation(json.loads(printed))
 
 
 def show(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None) -> str:

@@ -2,7 +2,9 @@
 
 import csv
 import difflib
+import html
 import io
+import itertools
 import json
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
@@ -47,8 +49,29 @@ def _from_module(values: Any) -> Any:
     return memoryview(values) if numpy is None else numpy.asarray(values)
 
 
+def _html_table(titles: Sequence[Any], rows: Sequence[Sequence[Any]], note: str) -> str:
+    """A table for notebooks, with a note below it."""
+    def line(tag: str, cells: Sequence[Any]) -> str:
+        return "<tr>" + "".join(
+            f"<{tag}>{html.escape(f'{cell:.6g}' if isinstance(cell, float) else str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    return (f"<table><thead>{line('th', titles)}</thead><tbody>{''.join(line('td', row) for row in rows)}</tbody></table>"
+            f"<p>{html.escape(note)}</p>")
+
+
+def _axes(axes: Any) -> Any:
+    """The axes to draw on; new ones of matplotlib for None. Raises ImportError where matplotlib is not installed."""
+    if axes is None:
+        import matplotlib.pyplot
+        axes = matplotlib.pyplot.subplots()[1]
+    return axes
+
+
 class Table(Mapping[str, Any]):
-    """Columns by name, all of the same length. A column is made when it is first asked for, and can't be changed."""
+    """Columns by name, all of the same length. A column is made when it is first asked for, and can't be changed. As a
+    mapping it needs no pandas: dict(table) has the arrays by name."""
+
+    shown_rows = 10  #: in a notebook
 
     def __init__(self, names: Sequence[str], rows: int, make: Callable[[List[str]], Dict[str, Any]]):
         self._names, self._make, self.rows = tuple(names), make, rows
@@ -74,6 +97,29 @@ class Table(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<{self.rows} rows of {', '.join(self)}>"
 
+    def _repr_html_(self) -> str:
+        columns = [itertools.islice(self[name], self.shown_rows) for name in self]
+        left_out = self.rows - min(self.rows, self.shown_rows)
+        return _html_table(list(self), list(zip(*columns)), f"{self.rows} rows" + (f", {left_out} not shown" if left_out else ""))
+
+    def plot(self, x: str, y: str, by: Optional[str] = None, ax: Any = None) -> Any:
+        """Draws column `y` over column `x` with matplotlib, with a line for each value of column `by`. Each point is the
+        mean over the rows that have its `x`, without missing values. Returns the axes."""
+        axes = _axes(ax)
+        lines: Dict[Any, Dict[Any, List[float]]] = {}
+        for at, of, value in zip(self[x], [None] * self.rows if by is None else self[by], self[y]):
+            if value == value and value != "":
+                lines.setdefault(of, {}).setdefault(at, []).append(float(value))
+        for of, points in lines.items():
+            order = list(points) if isinstance(next(iter(points)), str) else sorted(points)
+            axes.plot(order, [sum(points[at]) / len(points[at]) for at in order], marker="o",
+                      label=None if by is None else f"{by} {of}")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        if by is not None:
+            axes.legend()
+        return axes
+
     def frame(self) -> Any:
         """A pandas.DataFrame that shares the memory of the columns. Raises ImportError where pandas is not installed."""
         import pandas
@@ -88,6 +134,14 @@ class _CsvTable(Table):
         rows = list(csv.reader(io.StringIO(text)))
         columns = dict(zip(rows[0], zip(*rows[1:]) if rows[1:] else [() for _ in rows[0]]))
         super().__init__(rows[0], len(rows) - 1, lambda names: {name: _from_texts(columns[name]) for name in names})
+
+
+class JobList(_CsvTable):
+    """The columns of a job list. `path` is its file, and `summary` what was read of the trace that it was made of."""
+
+    def __init__(self, text: str, summary: Dict[str, Any], path: str):
+        super().__init__(text)
+        self.summary, self.path = summary, path
 
 
 class Run:
@@ -123,6 +177,7 @@ class Runs(Sequence[Run]):
         self.manifest: Dict[str, Any] = json.loads(results.manifest)
         self.scenario: str = results.scenario  #: with every default
         whole = json.loads(results.summary)
+        self._means: Dict[str, Dict[str, float]] = whole.get("mean", {})
         self.code = code  #: as of the program: 0, 1 (an expectation isn't met) or 4 (jobs are unfinished, were refused or were given up)
         self.name: str = whole["scenario"]
         self._runs = [Run(self, index, replica) for index, replica in enumerate(whole["replicas"])]
@@ -186,6 +241,28 @@ class Runs(Sequence[Run]):
     def __repr__(self) -> str:
         return f"<{len(self)} runs of {self.name}>"
 
+    def _repr_html_(self) -> str:
+        def cells(name: str, value: Any) -> List[Any]:
+            interval = self._means.get(name, {}).get("half_width_95")
+            return [name, value] + ([] if not self._means else ["" if interval is None else interval])
+
+        titles = ["figure", "mean", "± 95%"] if self._means else ["figure", "value"]
+        rows = [cells(name, value) for name, value in self.summary.items()
+                if isinstance(value, (int, float)) and not isinstance(value, bool) and name != "seed"]
+        return _html_table(titles, rows, f"{self!r}"[1:-1] + "; tables: " + ", ".join(self.tables))
+
+    def plot(self, column: str = "jct_s", ax: Any = None) -> Any:
+        """Draws, for each run, the share of its jobs whose `column` is at most so much, with matplotlib. Jobs without a
+        value, such as those that didn't finish, never come in, so that the line ends below 1. Returns the axes."""
+        axes = _axes(ax)
+        for run in self:
+            values = sorted(float(value) for value in run.jobs[column] if value == value and value != "")
+            axes.step(values, [(i + 1) / run.jobs.rows for i in range(len(values))], where="post", label=f"seed {run.seed}")
+        axes.set_xlabel(column)
+        axes.set_ylabel("share of the jobs")
+        axes.legend()
+        return axes
+
     def __reduce__(self) -> Any:
         raise TypeError("runs can't be pickled, as their tables are in the memory of the module; pickle a table's `frame()` "
                         "or `summary`, or write them by output=FOLDER")
@@ -195,6 +272,10 @@ class Comparison(Dict[str, Any]):
     """What `contend compare --json` says; `worse` is true if a rule failed."""
 
     worse = False
+
+
+class Evaluation(Dict[str, Any]):
+    """What `contend evaluate --json` says."""
 
 
 class Study(Dict[str, Any]):

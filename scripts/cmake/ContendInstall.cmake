@@ -58,6 +58,16 @@ configure_package_config_file(scripts/cmake/ContendConfig.cmake.in ${PROJECT_BIN
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ContendConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ContendConfig.cmake ${PROJECT_BINARY_DIR}/ContendConfigVersion.cmake
         DESTINATION ${cmake_folder} COMPONENT dev)
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder} OUTPUT_VARIABLE up)
+# The public headers for pkg-config, whose prefix is found from the place of its file.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/contend.pc @ONLY CONTENT "prefix=\${pcfiledir}/@up@
+Name: contend
+Description: Headers of Contend, for plugins with policies
+Version: @PROJECT_VERSION@
+Cflags: -std=c++20 -ffp-contract=off -DCONTEND_VERSION=@PROJECT_VERSION@ -I\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@/contend
+")
+install(FILES ${PROJECT_BINARY_DIR}/contend.pc DESTINATION ${pkgconfig_folder} COMPONENT dev)
 # The public headers, and what they include.
 set(headers cli/program.hpp policies/account_tree.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
             sim/error.hpp sim/federated_round.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/job.hpp sim/levels.hpp

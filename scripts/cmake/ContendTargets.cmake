@@ -10,7 +10,7 @@ add_library(contend_options INTERFACE)
 target_include_directories(contend_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/contend>)
 target_compile_features(contend_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
-target_compile_definitions(contend_options INTERFACE "$<INSTALL_INTERFACE:CONTEND_VERSION=\"${PROJECT_VERSION}\">")
+target_compile_definitions(contend_options INTERFACE $<INSTALL_INTERFACE:CONTEND_VERSION=${PROJECT_VERSION}>)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast)
 target_compile_options(contend_options INTERFACE
   "$<BUILD_INTERFACE:${warnings}>"

@@ -24,7 +24,7 @@ import tempfile
 
 # What this test cannot run, and why. Every entry must match a command of some page.
 NOT_RUN = [
-    (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|contend --plugin|build/my_contend|cmake|ctest|.* size-limit\.yaml",
+    (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|contend --plugin|g\+\+ -shared|build/my_contend|cmake|ctest|python3 python/wheel_builder|python3 -m venv|here/bin/|.* size-limit\.yaml",
      "builds or installs the program"),
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/|PYTHONPATH=\S+ /usr/bin/python3 tests/bench/",
      "takes minutes"),
@@ -48,6 +48,7 @@ SLOW = [
     (r"contend run scenarios/network/routing-and-placement\.yaml -o who|contend report who", "takes ten seconds"),
     (r"contend run scenarios/traces/philly-like\.yaml --repeat 20 -o (before|after)|contend compare before after",
      "takes ten seconds"),
+    (r"PYTHONPATH=build/release/python python3 evolve\.py", "takes a quarter of a minute"),
     (r"contend tune scenarios/ada-srsf/base\.yaml --minimise avg_jct_s --minimise max_jct_s", "takes seven seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:

@@ -84,6 +84,8 @@ CASES = [
     ("explain-study", f"explain {STUDY} '16 workers, none, mg-wfbp' --json"),
     ("tune", f"tune {BASE} {SMALL} --minimise avg_jct_s --trials 4 --repeat 2 -q --json -o t.sqlite "
              "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),
+    ("evaluate", "evaluate sjf --on queue.yaml --held-out queue.yaml --json"),
+    ("doctor", "doctor folder cores --json"),
     ("fits", "fits llama-3-8b --gpus 8 --device H100-SXM --batch 16 --top 1 --json"),
     ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),
     ("flows", "flows fabric.yaml flows.csv --json"),

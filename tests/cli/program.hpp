@@ -9,6 +9,7 @@
 #include <string>
 
 #include <fmt/core.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,26 @@ struct Outcome {
 inline bool has_program() {
   const char* path = std::getenv("CONTEND_PROGRAM");
   return path != nullptr && *path != '\0';
+}
+
+/// What `sh -c COMMAND` writes to a terminal of that width, on which a user types the answers; with their echo.
+inline std::string on_terminal(const std::string& command, unsigned short columns, const std::string& answers = "") {
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child < 0) return "no terminal";
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  if (::write(terminal, answers.data(), answers.size()) < 0) return "no terminal";
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  ::close(terminal);
+  ::waitpid(child, nullptr, 0);
+  return out;
 }
 
 /// A folder that is there as long as the object is; tests of several processes don't meet in it.

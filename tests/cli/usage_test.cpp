@@ -8,32 +8,10 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace contend;
 
 namespace {
-
-/// What `sh -c COMMAND` writes to a terminal of that width.
-std::string on_terminal(const std::string& command, unsigned short columns) {
-  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-  int terminal = -1;
-  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    ::_exit(127);
-  }
-  std::string out;
-  char buffer[4096];
-  for (ssize_t count; (count = ::read(terminal, buffer, sizeof buffer)) > 0;)
-    out.append(buffer, static_cast<std::size_t>(count));
-  ::close(terminal);
-  ::waitpid(child, nullptr, 0);
-  return out;
-}
 
 /// The number of bytes of the longest line.
 std::size_t widest(const std::string& text) {

@@ -152,11 +152,13 @@ void register_rogue() {
 
 CONTEND_PLUGIN(register_rogue)
 END
-printf '%s\n' 'add_library(rogue MODULE rogue.cpp)' 'target_link_libraries(rogue Contend::headers)' \
-  'set_target_properties(rogue PROPERTIES PREFIX "")' >>CMakeLists.txt
 { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" \
     -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" && cmake --build build; } >"$place/log" 2>&1 ||
   { cat "$place/log" >&2; fail "the project doesn't build"; }
+# One line builds a plugin by pkg-config.
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+# shellcheck disable=SC2046  # flags are words
+"$compiler" -Wall -Wextra -Wpedantic -Werror -shared -fPIC $(pkg-config --cflags contend) rogue.cpp -o build/rogue.so
 run=(run scenarios/ada-srsf/base.yaml --repeat 1 -q --set 'workload.generate.iterations=[10, 20]'
      --set policies.placement=first-fit)
 newest=(--set 'policies.scheduling={policy: newest-first, strict: true}')
@@ -221,7 +223,7 @@ refused "there is one of that name" --plugin build/newest_first.so --plugin=./bu
 refused "can't be loaded as a plugin" --plugin nothing.so list policies
 echo 'int x;' | "$compiler" -shared -fPIC -x c++ - -o none.so
 refused "is no plugin of Contend" --plugin none.so list policies
-"$compiler" -std=c++20 -shared -fPIC -I"$prefix/include/contend" -DCONTEND_VERSION='"0.0.7"' newest_first.cpp -o old.so
+"$compiler" -std=c++20 -shared -fPIC -I"$prefix/include/contend" -DCONTEND_VERSION=0.0.7 newest_first.cpp -o old.so
 version=$("$program" --version | sed -n 's/^contend \([^ ]*\).*/\1/p')
 refused "was compiled for Contend 0.0.7, and this is Contend $version" --plugin old.so list policies
 

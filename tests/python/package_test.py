@@ -72,6 +72,16 @@ class TwoAtOnce(contend.CommunicationPolicy):
         return len({job for job, left in active} - {question["job"]}) < 2
 
 
+class Drawn:
+    """Stands for axes of matplotlib: the calls, by name."""
+
+    def __init__(self):
+        self.calls = {}
+
+    def __getattr__(self, name):
+        return lambda *given, **named: self.calls.setdefault(name, []).append((given, named))
+
+
 class PackageTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -139,6 +149,79 @@ class PackageTest(unittest.TestCase):
         jct = runs[1].jobs["jct_s"]
         del runs
         self.assertGreater(jct.sum(), 0)  # it outlives the runs
+
+    def three_jobs(self, **arguments):
+        """On 4 GPUs one behind the other: a ends after 10 s, b after 30 s, c after 35 s, which is 30 s after it came."""
+        pathlib.Path("three.csv").write_text("job_id,submit_s,gpus,duration_s,user\na,0,4,10,ann\nb,0,4,20,<b>\nc,5,2,5,ann\n",
+                                             encoding="utf-8")
+        return contend.run({"cluster": {"servers": 1, "gpus_per_server": 4}, "workload": {"jobs": "three.csv"},
+                            "policies": {"scheduling": "fifo", "placement": "first-fit"}}, **arguments)
+
+    def test_load_reads_what_was_written(self):
+        runs = contend.run(FIRST_FIT, repeat=2, until="30s", output="here")
+        back = contend.load("here")
+        self.assertEqual((back.code, back.summary, repr(back)), (4, runs.summary, repr(runs)))
+        self.assertEqual(back.tables, runs.tables)
+        for made, read in [(runs.table(name), back.table(name)) for name in runs.tables] + [(runs[1].jobs, back[1].jobs)]:
+            self.assertEqual((list(read), read.rows), (list(made), made.rows))
+            for name in made:
+                for one, other in zip(made[name], read[name]):
+                    self.assertTrue(one == other or {str(one), str(other)} <= {"", "nan"}, f"{name}: {one} {other}")
+        contend.sweep(FIRST_FIT, vary={"policies.scheduling": ["fifo", "sjf"]}, output="s.sqlite")
+        self.assertEqual(list(contend.load("s.sqlite")["policies_scheduling"]), ["fifo", "sjf"])
+        with open("here/jobs.csv", "a", encoding="utf-8") as file:
+            file.write("\n")
+        with self.assertRaises(contend.InputError):
+            contend.load("here")
+        with self.assertRaises(contend.InputError):
+            contend.load("nowhere")
+
+    def test_notebooks_show_tables_and_lines(self):
+        runs = self.three_jobs()
+        self.assertIn("<tr><td>makespan_s</td><td>35</td></tr>", runs._repr_html_())
+        page = runs.jobs._repr_html_()
+        self.assertIn("<td>&lt;b&gt;</td>", page)
+        self.assertIn("<p>3 rows</p>", page)
+        drawn = Drawn()
+        self.assertIs(runs.plot(ax=drawn), drawn)
+        ((values, shares), named), = drawn.calls["step"]
+        self.assertEqual((values, shares, named["label"]), ([10.0, 30.0, 30.0], [1 / 3, 2 / 3, 1.0], "seed 1"))
+        drawn = Drawn()
+        runs.jobs.plot("gpus", "jct_s", ax=drawn)  # two jobs on 4 GPUs: the mean of 10 and 30
+        self.assertEqual([list(each) for each in drawn.calls["plot"][0][0]], [[2, 4], [30.0, 20.0]])
+        runs.jobs.plot("gpus", "jct_s", by="user", ax=drawn)
+        self.assertEqual([named["label"] for _, named in drawn.calls["plot"][1:]], ["user ann", "user <b>"])
+
+    def test_traces_become_job_lists(self):
+        self.three_jobs()
+        jobs = contend.import_trace("three.csv", output="large.csv", min_gpus=4)
+        self.assertEqual((list(jobs["job_id"]), jobs.path, jobs.summary["jobs"]), (["a", "b"], "large.csv", 2))
+        self.assertEqual(contend.run({**FIRST_FIT, "workload": {"jobs": jobs.path}}).jobs.rows, 2)
+
+    def test_evaluate_scores_a_class_and_finds_what_is_wrong_with_it(self):
+        found = contend.evaluate(Fifo, on=FIRST_FIT, held_out=[FIRST_FIT, FIRST_FIT], baseline="fifo")
+        self.assertEqual((found["valid"], found["seen"]["ratio"], found["held_out"]["weeks"]), (True, 1.0, 2))
+
+        class Moody(Fifo):
+            objects = []
+
+            def __init__(self):
+                self.objects.append(self)
+                self.sign = (-1) ** len(self.objects)
+
+            def decide(self, question):
+                order = sorted(self.waiting.values(), key=lambda job: self.sign * job["id"])
+                return {"start": [job["id"] for job in order], "in_order": True}
+
+        found = contend.evaluate(Moody, on=FIRST_FIT, held_out=FIRST_FIT)
+        self.assertFalse(found["valid"])
+        self.assertIn("doesn't answer alike", found["reasons"][0])
+
+        class Broken(Fifo):
+            def decide(self, question):
+                return {"start": [10 ** 6]}
+
+        self.assertEqual(len(contend.evaluate(Broken, on=FIRST_FIT, held_out=FIRST_FIT)["reasons"]), 1)
 
     @unittest.skipIf(pandas is None, "pandas is not installed")
     def test_frames_copy_no_numbers(self):

@@ -49,7 +49,7 @@ SAYS = {
     "dependants.py": "cat",
 }
 WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "clang-tidy on everything", "sanitized tests", "fuzz",
-          "benches", "report page", "properties")
+          "benches", "wheel", "report page", "properties")
 
 
 class Tree:
@@ -61,6 +61,7 @@ class Tree:
             self.write(f"scripts/{name}", (SOURCE / "scripts" / name).read_text(encoding="utf-8"))
         for name, body in SAYS.items():
             self.write(f"scripts/{name}", f"#!/usr/bin/env bash\n{body}\n")
+        self.write("tests/python/wheel_test.py", "#!/usr/bin/env bash\necho 'wheel: 9 checks'\n")
         self.write("bin/cmake", CMAKE)
         self.write("bin/clang-tidy-14", "#!/bin/sh\n")
         self.write("cmake-builds", "a.o calibration/cuda/a.cu.o tests/bench_a")
@@ -248,7 +249,7 @@ def test_the_weekly_run_records_what_passed_and_how_much_it_did(tree):
 
 def test_the_weekly_run_fails_with_each_of_its_stages(tree):
     built = ("clang-tidy on everything", "sanitized tests", "fuzz")
-    released = ("benches", "report page", "properties")
+    released = ("benches", "wheel", "report page", "properties")
     plants = [
         (lambda: tree.write("broken-checked", ""), built),
         (lambda: tree.write("broken-release", ""), released),
@@ -258,10 +259,11 @@ def test_the_weekly_run_fails_with_each_of_its_stages(tree):
         (lambda: tree.write("scripts/mutation_sample.py", "#!/bin/sh\necho 'in all  0 of  0 noticed, 0%'\n"), ("mutations",)),
         (lambda: tree.write("scripts/each_file_alone.py", "#!/bin/sh\necho '0 of 0 files compile alone'\n"),
          ("every file alone",)),
+        (lambda: tree.write("tests/python/wheel_test.py", "#!/bin/sh\necho 'wheel: 0 checks'\n"), ("wheel",)),
         (lambda: tree.write("broken-dev", ""), ("all CUDA architectures",)),
         (lambda: tree.write("scripts/install_deps.sh", "#!/bin/sh\nexit 1\n"), WEEKLY),
     ]
-    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin")
+    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin", "tests/python")
              for file in (tree.path / name).rglob("*") if file.is_file()}
     for plant, stages in plants:
         plant()
