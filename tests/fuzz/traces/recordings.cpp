@@ -10,6 +10,7 @@
 #include "traces/recording/execution_trace.hpp"
 #include "traces/recording/goal.hpp"
 #include "traces/recording/kineto_recording.hpp"
+#include "traces/recording/production_log.hpp"
 #include "traces/recording/recording_checks.hpp"
 #include "traces/recording/recording_graph.hpp"
 #include "traces/recording/recording_reader.hpp"
@@ -99,6 +100,15 @@ void run_goal(std::string_view text) {
   contend::TextSource again{written};
   CONTEND_CHECK(contend::read_goal(again, "fuzz").size() == job.ranks.size(), "all ranks are there");
 }
+void run_production_log(std::string_view text) {
+  contend::TextSource source{text};
+  contend::ProductionLog log;
+  contend::add_production_log(source, "fuzz", log);
+  for (const contend::LoggedSample& each : contend::logged_samples(log))
+    CONTEND_CHECK(each.group < log.groups.size() && each.sample.time > contend::Time{}, "a sample has group and time");
+  for (const contend::WaitingCollective& each : contend::waiting_collectives(log))
+    CONTEND_CHECK(each.operation.group < log.groups.size(), "a collective has a group");
+}
 void run_recording(std::string_view text) {
   contend::TextSource source{text};
   check_recorded(contend::read_recorded_rank(source, "fuzz"));
@@ -126,6 +136,7 @@ const contend::fuzz::Target kRecordings[] = {{"recording", run_recording},
                                              {"chakra", run_chakra},
                                              {"chakra_json", run_chakra_json},
                                              {"goal", run_goal},
+                                             {"production_log", run_production_log},
                                              {"execution_trace", run_execution_trace}};
 
 }  // namespace
