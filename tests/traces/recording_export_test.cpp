@@ -272,6 +272,8 @@ TEST_CASE("what Chakra and GOAL can't hold is said") {
   const std::vector<std::string> lost = lost_in_chakra(profiled);
   CHECK(lost ==
         std::vector<std::string>{"starts of tasks (x 1)", "that a task copies or fills, and doesn't compute (x 1)"});
+  CHECK(goal_file(read_goal_text("num_ranks 1\nrank 0 {\ncalc 5\nb: calc 6\n}\n")) ==
+        "num_ranks 1\n\nrank 0 {\nt0: calc 5 cpu 0\nb: calc 6 cpu 0\n}\n");  // a word of GOAL is no label
   CHECK(lost_in_goal(profiled) == std::vector<std::string>{"the kind copy of tasks, which are computing (x 1)"});
 }
 

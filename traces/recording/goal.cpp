@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -189,7 +190,11 @@ class GoalReader {
   std::vector<RecordedRank> made_;
 };
 
+/// Words of GOAL make no labels, lest other readers take them for statements.
 bool is_label(std::string_view name) {
+  constexpr std::string_view kWords[] = {"calc",      "send", "recv", "rank", "num_ranks", "requires",
+                                         "irequires", "to",   "from", "tag",  "cpu",       "nic"};
+  if (std::ranges::find(kWords, name) != std::end(kWords)) return false;
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   return !name.empty() && is_letter(name.front()) &&
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
