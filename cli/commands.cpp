@@ -54,6 +54,7 @@ constexpr VerbCode kVerbs[] = {
     {"ask", ask_verb},
     {"recording", recording_verb},
     {"doctor", doctor_verb},
+    {"export", export_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.

@@ -1,9 +1,11 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/log_report.hpp"
 #include "cli/output.hpp"
 #include "cli/recording_report.hpp"
 #include "report/recording_drawing.hpp"
 #include "text/own_files.hpp"
+#include "traces/recording/production_log.hpp"
 #include "traces/recording/recording_reader.hpp"
 #include "traces/recording/recording_replay.hpp"
 
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -28,10 +31,25 @@ const RecordedRank& drawn_rank(const Recording& recording) {
   return rank;
 }
 
+int print_faults(const std::vector<Complaint>& faults) {
+  for (const Complaint& fault : faults) print_message("contend: {}\n", fault.format());
+  return faults.empty() ? kExitOk : kExitInput;
+}
+
+int logged(const std::string& path, const Arguments& arguments) {
+  for (const char* option : {"svg", "rank"}) arguments.refuse(option, "with a log");
+  const ProductionLog log = read_production_log(path);
+  if (const auto file = arguments.value("csv")) write_own_file(*file, samples_csv(logged_samples(log)));
+  print_output("{}", arguments.has("json") ? log_json(log) : log_text(log));
+  return print_faults(log.faults);
+}
+
 }  // namespace
 
 int recording_verb(const Arguments& arguments) {
   const std::string& path = arguments.positionals().front();
+  if (is_production_log(path)) return logged(path, arguments);
+  arguments.refuse("csv", "with a recording: a log has the times of single collectives");
   const std::optional<std::string> drawing = arguments.value("svg");
   if (drawing) need_svg("svg", *drawing);
   Recording recording = read_recording(path);
@@ -47,8 +65,7 @@ int recording_verb(const Arguments& arguments) {
   }
   if (drawing) write_own_file(*drawing, recording_svg(drawn_rank(recording)));
   print_output("{}", arguments.has("json") ? recording_json(recording) : recording_text(recording));
-  for (const Complaint& fault : recording.faults) print_message("contend: {}\n", fault.format());
-  return recording.faults.empty() ? kExitOk : kExitInput;
+  return print_faults(recording.faults);
 }
 
 }  // namespace contend

@@ -43,6 +43,13 @@ FILES = {
                      "parallel: {tensor: 2, pipeline: 2}}}\n",
     "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
                   "training: {it: {model: resnet50, device: V100-PCIe}}\noverlap: {training: it, workers: [16]}\n",
+    "flight0.json": json.dumps({
+        "version": "2.10", "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+        "entries": [{"pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": number, "is_p2p": False,
+                     "profiling_name": "nccl:all_reduce", "input_sizes": [[1024]], "input_dtypes": ["Float"],
+                     "output_sizes": [[1024]], "output_dtypes": ["Float"], "time_created_ns": 9, "duration_ms": 0.5,
+                     "state": state} for number, state in ((1, "completed"), (2, "started"))]
+                   + [{"profiling_name": "nccl:strange", "state": "completed"}]}),
     "rank0.json": json.dumps({"schemaVersion": 1, "traceEvents": [
         {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "ts": 0, "dur": 300, "pid": 9, "tid": 1},
         {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "ts": 0, "dur": 3, "pid": 9, "tid": 1},
@@ -92,6 +99,7 @@ CASES = [
     ("stragglers", "stragglers steps.json --json"),
     ("ask", "ask spares --servers 10 --mtbf 9h --repair 1h --spares 1 --json"),
     ("recording", "recording rank0.json --json"),
+    ("recording-log", "recording flight0.json --json"),
     ("show-topology", "show fabric.yaml --topology --json"),
     ("show-layers", f"show {STUDY} --layers --json"),
     ("show-parallel", "show parallel.yaml --parallel --json"),

@@ -201,8 +201,6 @@ std::optional<std::int64_t> whole(const JsonValue* value) {
   return whole_value(value->text);
 }
 
-constexpr std::string_view kTypeWords[] = {"INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
-                                           "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
 constexpr std::string_view kCollectiveWords[] = {
     "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
     "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
@@ -238,7 +236,8 @@ void add_json_node(const JsonValue& object, ChakraNodes& nodes) {
   const JsonValue* const name = any_of(object, {"name", "Name"});
   if (name != nullptr) node.name = name->text;
   node.id = static_cast<std::uint64_t>(whole(any_of(object, {"id", "Id"})).value_or(0));
-  node.type = static_cast<std::uint64_t>(number_or_word(any_of(object, {"type", "NodeType"}), kTypeWords).value_or(0));
+  node.type =
+      static_cast<std::uint64_t>(number_or_word(any_of(object, {"type", "NodeType"}), kChakraTypeWords).value_or(0));
   const auto duration = whole(any_of(object, {"durationMicros", "duration_micros", "runtime"}));
   node.duration_us = static_cast<std::uint64_t>(duration.value_or(0));
   if (const JsonValue* const needs = any_of(object, {"dataDeps", "data_deps"}))

@@ -19,7 +19,6 @@ constexpr RecordedCollective kCollectives[] = {RecordedCollective::all_reduce,  
                                                RecordedCollective::all_to_all,     RecordedCollective::reduce_scatter,
                                                RecordedCollective::reduce_scatter, RecordedCollective::barrier};
 constexpr std::string_view kTypeNames[] = {"invalid", "metadata", "load", "store", "comp", "send", "recv", "coll"};
-constexpr std::string_view kGroups = "## process_group:init ##";
 
 RecordedKind kind_of(Type type, bool on_host) {
   if (on_host) return RecordedKind::host;
@@ -41,10 +40,16 @@ RecordedKind kind_of(Type type, bool on_host) {
 
 }  // namespace
 
+std::optional<std::int64_t> chakra_collective(RecordedCollective kind) {
+  const auto* const found = std::ranges::find(kCollectives, kind);
+  return found == std::end(kCollectives) ? std::nullopt : std::optional{found - std::begin(kCollectives)};
+}
+
 void ChakraNode::set(std::string_view attribute, std::int64_t value) {
   const std::pair<std::string_view, std::optional<std::int64_t>*> numbers[] = {
-      {"comm_type", &collective}, {"comm_size", &bytes}, {"comm_src", &source}, {"comm_dst", &destination},
-      {"comm_tag", &tag},         {"stream", &stream},   {"tid", &thread}};
+      {"comm_type", &collective},   {"comm_size", &bytes}, {"comm_src", &source}, {"comm_dst", &destination},
+      {"comm_tag", &tag},           {"stream", &stream},   {"tid", &thread},      {"duration_ns", &duration_ns},
+      {"comm_out_size", &out_bytes}};
   if (attribute == "is_cpu_op") on_host = value != 0;
   for (const auto& [known, number] : numbers)
     if (attribute == known) *number = value;
@@ -64,7 +69,7 @@ void ChakraNodes::add(const ChakraNode& node, const NodePlace& place) {
   const auto type = static_cast<Type>(node.type);
   ++rank().counts[std::string{kTypeNames[node.type]}];
   if (type == Type::metadata) {
-    if (node.name == kGroups) builder_.add_groups(node.values);
+    if (node.name == kChakraGroups) builder_.add_groups(node.values);
     return;
   }
   if (!by_id_.emplace(node.id, static_cast<std::uint32_t>(rank().tasks.size())).second)
@@ -73,7 +78,10 @@ void ChakraNodes::add(const ChakraNode& node, const NodePlace& place) {
   if (node.duration_us > kMost_us) refuse(node.id, fmt::format("{} takes {} us", place(), node.duration_us));
   RecordedTask task;
   task.node = static_cast<std::int64_t>(node.id);
-  task.duration = Time::microseconds(static_cast<std::int64_t>(node.duration_us));
+  if (node.duration_ns && (*node.duration_ns < 0 || *node.duration_ns / 1000 > static_cast<std::int64_t>(kMost_us)))
+    refuse(node.id, fmt::format("{} takes {} ns", place(), *node.duration_ns));
+  task.duration = node.duration_ns ? Time::nanoseconds(*node.duration_ns)
+                                   : Time::microseconds(static_cast<std::int64_t>(node.duration_us));
   task.name = builder_.name(node.name);
   // Without `is_cpu_op` a node is one of the GPU: converters that write none have no nodes of hosts.
   task.kind = kind_of(type, node.on_host.value_or(false));
@@ -92,6 +100,8 @@ RecordedTransfer ChakraNodes::transfer_of(const ChakraNode& node, const NodePlac
   const auto type = static_cast<Type>(node.type);
   if (node.bytes && *node.bytes < 0) refuse(node.id, fmt::format("{} moves {} bytes", place(), *node.bytes));
   if (node.bytes) transfer.in = Bytes{*node.bytes};
+  if (node.out_bytes && *node.out_bytes < 0) refuse(node.id, fmt::format("{} gets {} bytes", place(), *node.out_bytes));
+  if (node.out_bytes && type == Type::collective) transfer.out = Bytes{*node.out_bytes};
   transfer.tag = node.tag.value_or(0);
   if (!node.group.empty()) transfer.group = builder_.group(node.group, {}, 0);
   if (type == Type::send) {

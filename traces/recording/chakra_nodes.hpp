@@ -27,6 +27,7 @@ struct ChakraNode {
   std::optional<bool> on_host;
   std::optional<std::int64_t> collective;  ///< numbers of the schema's CollectiveCommType
   std::optional<std::int64_t> bytes, source, destination, tag, stream, thread;
+  std::optional<std::int64_t> duration_ns, out_bytes;  ///< of chakra_file()
   std::string_view group;
 
   /// Takes an attribute with a whole number, whatever its type in the file; others are of no use here.
@@ -58,6 +59,16 @@ class ChakraNodes {
   std::unordered_map<std::uint64_t, std::uint32_t> by_id_;
   std::vector<std::uint64_t> needs_;  ///< ids, task by task
 };
+
+/// Its number in the schema's CollectiveCommType; nothing if the schema has no such kind.
+[[nodiscard]] std::optional<std::int64_t> chakra_collective(RecordedCollective kind);
+
+/// The schema's words for ChakraNode::Type, in JSON.
+inline constexpr std::string_view kChakraTypeWords[] = {"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
+                                                        "MEM_STORE_NODE", "COMP_NODE",     "COMM_SEND_NODE",
+                                                        "COMM_RECV_NODE", "COMM_COLL_NODE"};
+/// The name of the node that lists the groups of a rank, and the version that files of ours say.
+inline constexpr std::string_view kChakraGroups = "## process_group:init ##", kChakraVersion = "0.0.4";
 
 /// Throws InputError that names the nodes of a cycle, if tasks of the rank need each other.
 void refuse_cycles(const RecordedRank& rank);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -109,6 +110,26 @@ RecordedRank RecordedRankBuilder::take() {
   }
   std::ranges::sort(rank_.steps, {}, [](const RecordedStep& step) { return step.start; });
   return std::move(rank_);
+}
+
+std::vector<std::int64_t> lane_numbers(const RecordedRank& rank, bool threads_apart) {
+  std::set<std::pair<bool, std::int64_t>> taken;
+  std::vector<std::int64_t> numbers;
+  std::int64_t free = 0;  // behind all names that are numbers
+  for (const RecordedLane& lane : rank.lanes)
+    free = std::max(free, std::min(whole_value(lane.name).value_or(0), INT64_MAX / 2) + 1);
+  for (const RecordedLane& lane : rank.lanes) {
+    const std::optional<std::int64_t> named = whole_value(lane.name);
+    const bool is_free = named && *named >= 0 && taken.emplace(threads_apart && !lane.device, *named).second;
+    numbers.push_back(is_free ? *named : free++);
+  }
+  return numbers;
+}
+
+std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::string> words;
+  for (const auto& [what, times] : counts) words.push_back(fmt::format("{} (x {})", what, times));
+  return words;
 }
 
 std::optional<std::int64_t> rank_in_name(std::string_view path) {

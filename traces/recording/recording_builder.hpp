@@ -50,6 +50,13 @@ class RecordedRankBuilder {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;
 };
 
+/// Numbers of the lanes of a rank, for formats that know lanes by numbers: their names where these are numbers of no
+/// earlier lane, else numbers that are free. With `threads_apart` a thread and a stream may have one number.
+[[nodiscard]] std::vector<std::int64_t> lane_numbers(const RecordedRank& rank, bool threads_apart);
+
+/// What happened so often: `starts of tasks (x 2)`.
+[[nodiscard]] std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& counts);
+
 /// The number of the rank in the name of a file, such as `t.3.et`, `rank-70.Mar_25.json.gz`, `worker0_step_12.json`:
 /// behind `rank` or `worker`, else the last number that stands alone between dots or before the ending.
 [[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view path);

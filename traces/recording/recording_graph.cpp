@@ -381,9 +381,7 @@ class GraphMaker {
       for (const auto& [rank, op] : come) {
         const auto number = static_cast<std::int64_t>(rank);
         const RecordedTransfer& transfer = transfer_of(number, op);
-        const std::optional<CollectiveKind> kind = carried_as(transfer.kind);
-        std::optional<Bytes> bytes = transfer.largest();
-        if (transfer.kind == RecordedCollective::barrier && !bytes) bytes = Bytes{1};
+        const auto [kind, bytes] = carried_by_network(transfer, groups_.ranks(meetings_[meeting].group).size());
         if (!kind || !bytes)
           refuse_recording(
               "recording",
@@ -491,6 +489,19 @@ class GraphMaker {
 };
 
 }  // namespace
+
+CarriedCollective carried_by_network(const RecordedTransfer& transfer, std::size_t ranks) {
+  CarriedCollective carried{carried_as(transfer.kind), transfer.largest()};
+  const bool gathers = carried.kind == CollectiveKind::all_gather,
+             scatters = carried.kind == CollectiveKind::reduce_scatter;
+  const std::optional<Bytes> part = gathers && !transfer.out   ? transfer.in
+                                    : scatters && !transfer.in ? transfer.out
+                                                               : std::nullopt;
+  const auto count = static_cast<std::int64_t>(ranks);
+  if (part && part->count() <= INT64_MAX / std::max(count, std::int64_t{1})) carried.bytes = *part * count;
+  if (transfer.kind == RecordedCollective::barrier && !carried.bytes) carried.bytes = Bytes{1};
+  return carried;
+}
 
 RecordingGraph recording_graph(const Recording& recording, int gpus, const RecordingOptions& options) {
   std::vector<Complaint> faults;

@@ -15,6 +15,15 @@ struct RecordingGraph {
   std::int64_t iteration = -1;  ///< its number; -1: the recording is one
 };
 
+/// The collective that a network of `ranks` carries for what was recorded, and the bytes of its whole tensor: of a
+/// gather of which only the part of the rank was recorded, as in Chakra's files, so many parts. Nothing for what wasn't
+/// recorded.
+struct CarriedCollective {
+  std::optional<CollectiveKind> kind;
+  std::optional<Bytes> bytes;
+};
+[[nodiscard]] CarriedCollective carried_by_network(const RecordedTransfer& transfer, std::size_t ranks);
+
 /// The graph of a job of so many GPUs. Rank r of the job does what rank r modulo the recorded ranks did. Groups of
 /// all ranks, and those named by `spread`, join all copies; others are repeated in each copy. Ranks that follow each
 /// other and do the same are one role. A collective of which all ranks have come takes what the network says for its

@@ -4,6 +4,7 @@
 #include "text/json_reader.hpp"
 #include "traces/recording/chakra.hpp"
 #include "traces/recording/execution_trace.hpp"
+#include "traces/recording/goal.hpp"
 #include "traces/recording/kineto_recording.hpp"
 #include "traces/recording/recording_checks.hpp"
 
@@ -19,12 +20,6 @@
 namespace contend {
 namespace {
 
-bool is_recording_name(std::string name) {
-  if (name.starts_with('.')) return false;  // such as the `._` members that macOS puts into archives
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return name.ends_with(".et") || name.ends_with(".json");
-}
-
 std::vector<std::string> files_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {path};
@@ -33,7 +28,7 @@ std::vector<std::string> files_of(const std::string& path) {
     if (is_recording_name(each.path().filename().string())) files.push_back(each.path().string());
   if (files.empty())
     throw InputError{
-        Complaint{.file = path, .reason = "no file in this folder ends in .et, .json, .et.gz or .json.gz"}};
+        Complaint{.file = path, .reason = "no file in this folder ends in .et, .json or .goal, plain or .gz"}};
   std::ranges::sort(files);
   return files;
 }
@@ -50,6 +45,10 @@ bool begins_as_json(std::string_view head) {
 
 bool is_chakra_name(const std::string& file) {
   return file.ends_with(".et") || file.ends_with(".et.gz");
+}
+
+bool is_goal_name(const std::string& file) {
+  return file.ends_with(".goal") || file.ends_with(".goal.gz");
 }
 
 /// Lists of ranks by names of groups, as ASTRA-sim takes them (`{"0": [0, 1]}`), for groups without a list of their
@@ -87,6 +86,12 @@ void number_ranks(std::vector<RecordedRank>& ranks) {
 
 }  // namespace
 
+bool is_recording_name(std::string name) {
+  if (name.starts_with('.')) return false;  // such as the `._` members that macOS puts into archives
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".et") || name.ends_with(".json") || name.ends_with(".goal");
+}
+
 RecordedRank read_recorded_rank(ByteSource& source, const std::string& file) {
   PeekedSource peeked{source};
   const std::string_view head = peeked.head();
@@ -119,7 +124,8 @@ Recording read_recording(const std::string& path) {
     if (only_chakra && !is_chakra_name(file)) continue;
     read([&] {
       const std::unique_ptr<ByteSource> source = open_file(file);
-      recording.ranks.push_back(read_recorded_rank(*source, file));
+      if (!is_goal_name(file)) return recording.ranks.push_back(read_recorded_rank(*source, file));
+      for (RecordedRank& rank : read_goal(*source, file)) recording.ranks.push_back(std::move(rank));
     });
   }
   for (const std::string& file : files)

@@ -5,9 +5,12 @@
 #include "tests/fuzz/target.hpp"
 #include "text/byte_source.hpp"
 #include "traces/recording/chakra.hpp"
+#include "traces/recording/chakra_writer.hpp"
 #include "traces/recording/critical_path.hpp"
 #include "traces/recording/execution_trace.hpp"
+#include "traces/recording/goal.hpp"
 #include "traces/recording/kineto_recording.hpp"
+#include "traces/recording/production_log.hpp"
 #include "traces/recording/recording_checks.hpp"
 #include "traces/recording/recording_graph.hpp"
 #include "traces/recording/recording_reader.hpp"
@@ -16,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -52,8 +56,20 @@ void check_graph(const contend::Recording& job) {
   }
 }
 
+/// What is written of a rank is read again.
+void check_written(const RecordedRank& rank) {
+  for (const contend::ChakraForm form : {contend::ChakraForm::wire, contend::ChakraForm::json}) {
+    const std::string text = contend::chakra_file(rank, form);
+    contend::TextSource source{text};
+    const RecordedRank back = form == contend::ChakraForm::wire ? contend::read_chakra(source, "fuzz")
+                                                                : contend::read_chakra_messages(source, "fuzz");
+    CONTEND_CHECK(back.tasks.size() == rank.tasks.size() && back.needs.size() == rank.needs.size(), "all is there");
+  }
+}
+
 void check_recorded(const RecordedRank& rank) {
   check_indices(rank);
+  check_written(rank);
   const contend::RankSummary summary = contend::summarise(rank);
   const contend::RecordedTimes& times = summary.times;
   CONTEND_CHECK(times.alone <= times.exposed && times.exposed <= times.communication, "exposed is a part");
@@ -75,6 +91,24 @@ void check_recorded(const RecordedRank& rank) {
     CONTEND_CHECK(task.start + task.duration <= replay.end, "a task ends before the replay does");
 }
 
+void run_goal(std::string_view text) {
+  contend::TextSource source{text};
+  contend::Recording job;
+  job.ranks = contend::read_goal(source, "fuzz");
+  for (const RecordedRank& rank : job.ranks) check_indices(rank);
+  const std::string written = contend::goal_file(job);
+  contend::TextSource again{written};
+  CONTEND_CHECK(contend::read_goal(again, "fuzz").size() == job.ranks.size(), "all ranks are there");
+}
+void run_production_log(std::string_view text) {
+  contend::TextSource source{text};
+  contend::ProductionLog log;
+  contend::add_production_log(source, "fuzz", log);
+  for (const contend::LoggedSample& each : contend::logged_samples(log))
+    CONTEND_CHECK(each.group < log.groups.size() && each.sample.time > contend::Time{}, "a sample has group and time");
+  for (const contend::WaitingCollective& each : contend::waiting_collectives(log))
+    CONTEND_CHECK(each.operation.group < log.groups.size(), "a collective has a group");
+}
 void run_recording(std::string_view text) {
   contend::TextSource source{text};
   check_recorded(contend::read_recorded_rank(source, "fuzz"));
@@ -101,6 +135,8 @@ const contend::fuzz::Target kRecordings[] = {{"recording", run_recording},
                                              {"kineto_recording", run_kineto},
                                              {"chakra", run_chakra},
                                              {"chakra_json", run_chakra_json},
+                                             {"goal", run_goal},
+                                             {"production_log", run_production_log},
                                              {"execution_trace", run_execution_trace}};
 
 }  // namespace
