@@ -131,6 +131,7 @@ int flows_verb(const Arguments& arguments);
 int stragglers_verb(const Arguments& arguments);
 int ask_verb(const Arguments& arguments);
 int recording_verb(const Arguments& arguments);
+int capture_verb(const Arguments& arguments);
 /// What `compare` prints of wrong input, beside the message that all verbs have.
 void annotate_wrong_comparison(const Arguments& arguments, const InputError& error);
 

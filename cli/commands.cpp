@@ -51,6 +51,7 @@ constexpr VerbCode kVerbs[] = {
     {"stragglers", stragglers_verb},
     {"ask", ask_verb},
     {"recording", recording_verb},
+    {"capture", capture_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.
