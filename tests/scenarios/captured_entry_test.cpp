@@ -36,7 +36,7 @@ TEST_CASE("the model of an entry may be a table of layers, which the entry's dev
   CHECK(model.gradient_elements() == 100);
   // 4 x 450,000,000 numbers of 4 bytes at 0.8 x 900 GB/s: 10 ms and a launch of 5 us.
   CHECK(model.layers[0].forward == Time::microseconds(10'005));
-  CHECK(contains(to_yaml(scenario, folder.path("")), "model: \"net.csv\""));
+  CHECK(contains(to_yaml(scenario, folder.path("")), "model: net.csv"));
   const Scenario faster = parsed(captured_entry(path), {"training.it.batch=2"});
   CHECK(study_model(faster.overlap).layers[0].forward == Time::microseconds(5'005));
 }

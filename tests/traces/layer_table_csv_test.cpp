@@ -1,6 +1,7 @@
 #include "traces/layers/layer_table_csv.hpp"
 #include "models/catalogue/builder.hpp"
 #include "models/cost_model.hpp"
+#include "tests/devices.hpp"
 #include "tests/traces/layer_test_kit.hpp"
 
 #include <string>
@@ -9,13 +10,13 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kTableHeader =
+constexpr const char* kLayerTableHeader =
     "layer,kind,tensors,forward_flops,input_gradient_flops,weight_gradient_flops,input_elements,output_elements";
 
 /// What is wrong with a table of these rows, which have `columns` behind the usual ones.
 std::string table_complaints(const std::string& rows, const std::string& columns = {}) {
   try {
-    static_cast<void>(parse_layer_table(kTableHeader + columns + "\n" + rows, "t.csv"));
+    static_cast<void>(parse_layer_table(kLayerTableHeader + columns + "\n" + rows, "t.csv"));
   } catch (const InputError& error) {
     return error.what();
   }
@@ -26,7 +27,7 @@ std::string table_complaints(const std::string& rows, const std::string& columns
 
 TEST_CASE("layer tables: what a program computes, for one sample") {
   const LayerTable table =
-      parse_layer_table(std::string{kTableHeader} +
+      parse_layer_table(std::string{kLayerTableHeader} +
                             ",model,sample,shared_parameters,input_reads,kernels,input_needs_gradient\n"
                             "fc,linear,weight=[3x2];bias=[3],24,0,24,4,6,net,a word,0,1,1,0\n"
                             "norm,normalization,,0,0,0,6,6,net,a word,7,2,6,1\n",
@@ -52,19 +53,22 @@ TEST_CASE("layer tables: a device times their products as those of the catalogue
   net.linear("fc", {.channels = 8, .height = 5, .needs_gradient = true}, 4, Bias::no);
   net.convolution("conv", {.channels = 2, .height = 6, .width = 6}, 3, Window::same(3, 3), Bias::no);
   const LayerTable table =
-      parse_layer_table(std::string{kTableHeader} +
+      parse_layer_table(std::string{kLayerTableHeader} +
                             ",input_needs_gradient,geometry\n"
                             "fc,linear,weight=[4x8],320,320,320,40,20,1,linear channels=8 height=5 out_channels=4\n"
                             "conv,convolution,weight=[3x2x3x3],3888,0,3888,72,108,0,convolution channels=2 height=6 "
                             "width=6 out_channels=3 "
                             "window_height=3 window_width=3 pad_height=1 pad_width=1\n",
                         "t.csv");
-  const Device* const device = find_device("H100-SXM");
-  REQUIRE(device != nullptr);
+  Device device = h100();  // with tiles, whose number depends on all sizes
+  device.kernels.source = "test";
+  device.kernels.memory = 1;
+  device.kernels.products[static_cast<std::size_t>(DataType::bf16)] = {.share = 0.8, .fill = 100};
   RooflineOptions options;
+  options.type = DataType::bf16;
   options.sheet = true;
-  const TimedModel made = roofline_times(table, *device, 64, options);
-  const TimedModel known = roofline_times(net.take(), *device, 64, options);
+  const TimedModel made = roofline_times(table, device, 64, options);
+  const TimedModel known = roofline_times(net.take(), device, 64, options);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(made.layers[i].forward == known.layers[i].forward);
     CHECK(made.layers[i].backward == known.layers[i].backward);
