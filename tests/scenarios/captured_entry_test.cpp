@@ -45,7 +45,7 @@ TEST_CASE("a captured model can't have another length, attention or division ove
   for (const char* member : {"sequence: 128", "attention: plain"})
     CHECK(contains(errors_of(captured_entry("net.csv", std::string{", "} + member)),
                    "can't change layers that net.csv has as they were captured"));
-  CHECK(contains(errors_of(captured_entry("net.csv", ", parallel: {tensor: 2}")),
+  CHECK(contains(errors_of("training: {it: {model: net.csv, device: H100-SXM, parallel: {tensor: 2}}}"),
                  "is no transformer that can be spread over GPUs"));
   CHECK(contains(errors_of(captured_entry("resnet51")), "did you mean \"resnet50\"?"));
 }
