@@ -135,6 +135,7 @@ int ask_verb(const Arguments& arguments);
 int recording_verb(const Arguments& arguments);
 int doctor_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
+int capture_verb(const Arguments& arguments);
 /// What `compare` prints of wrong input, beside the message that all verbs have.
 void annotate_wrong_comparison(const Arguments& arguments, const InputError& error);
 

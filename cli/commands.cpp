@@ -55,6 +55,7 @@ constexpr VerbCode kVerbs[] = {
     {"recording", recording_verb},
     {"doctor", doctor_verb},
     {"export", export_verb},
+    {"capture", capture_verb},
 };
 
 /// `--output` and `-o =FILE writes | what it is for`.

@@ -92,6 +92,13 @@ benches() {
   did "$(count_files build/release/tests -name 'bench_*' -executable)" programs
 }
 
+# The test says what it did, or that it lacks PyTorch, which is too large for scripts/install_deps.sh.
+captured_programs() {
+  local status=0
+  python3 tests/capture/capture_test.py build/release/contend . || status=$?
+  ((status == 77)) || return "$status"
+}
+
 stage "install" "" install_packages
 stage_once "every file alone" "install" every_file_alone
 stage_once "all CUDA architectures" "install" all_cuda_architectures
@@ -102,13 +109,14 @@ fi
 stage_once "clang-tidy on everything" "checked build" tidy checked all
 stage_once "sanitized tests" "checked build" run_tests checked
 stage_once "fuzz" "checked build" fuzz "${FUZZ_SECONDS:-1200}"
-if wanted "benches" "report page" "wheel" "properties"; then
+if wanted "benches" "report page" "wheel" "properties" "captured programs"; then
   stage "release build" "install" build_targets "" release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 fi
 stage_once "benches" "release build" benches
 stage_once "report page" "release build" run_tests release -R '^report_page$'
 stage_once "wheel" "release build" wheel
 stage_once "properties" "release build" properties
+stage_once "captured programs" "release build" captured_programs
 if ((${#only[@]} == 0)); then
   stage "every test runs" "release build" scripts/left_out_tests.py build/release build/checked
   finish_with_tests release

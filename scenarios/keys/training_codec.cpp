@@ -12,6 +12,7 @@
 #include "scenarios/keys/setup_codecs.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/host_table.hpp"
+#include "traces/layers/layer_table_csv.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -72,11 +73,35 @@ constexpr std::string_view kListedNetworks =
     "names of `contend list networks` and `contend list transformers`, and `published-` with those of `contend list "
     "models`";
 
+/// A network that has a name, or the table of its layers.
+Codec<std::string> model_codec() {
+  const Codec<std::string> name = name_codec(network_names(), kListedNetworks), path = path_codec();
+  const auto is_table = [](const YamlNode& node) {
+    return node.kind == YamlNode::Kind::scalar && names_layer_table(node.text);
+  };
+  Codec<std::string> codec = name;
+  codec.type = "name or path of a table (*.csv)";
+  codec.schema = [name](JsonWriter& json) {
+    any_of_schema(json, name.schema,
+                  [](JsonWriter& inner) { inner.member("type", "string").member("pattern", "\\.csv$"); });
+  };
+  codec.read = [name, path, is_table](const YamlNode& node, const Reading& reading, std::string& value) {
+    (is_table(node) ? path : name).read(node, reading, value);
+  };
+  codec.print = [name, path](const std::string& value) {
+    return (names_layer_table(value) ? path : name).print(value);
+  };
+  codec.paths = [](std::string& value, const PathVisitor& visit) {
+    if (names_layer_table(value)) visit(value);
+  };
+  return codec;
+}
+
 using E = TrainingEntry;
 
 std::vector<Member> source_members() {
   return {
-      map_member<E>("model", &E::model, optional_codec(name_codec(network_names(), kListedNetworks), "")),
+      map_member<E>("model", &E::model, optional_codec(model_codec(), "")),
       map_member<E>("layers", &E::layers, optional_codec(path_codec(), "")),
       map_member<E>("select", &E::select, text_codec()),
       map_member<E>("device", &E::device, device_codec()),

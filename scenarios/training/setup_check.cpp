@@ -8,6 +8,7 @@
 #include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "text/words.hpp"
+#include "traces/layers/layer_table_csv.hpp"
 
 #include <algorithm>
 #include <string>
@@ -35,6 +36,7 @@ class SetupChecker {
     if (const TrainingProfile* const published = published_profile(setup_); published != nullptr)
       return check_published(*published);
     const TrainingSetup usual;
+    if (setup_.model && names_layer_table(*setup_.model)) check_table();
     check_sequence();
     check_attention();
     if (setup_.device.calibrated) check_calibration();
@@ -63,6 +65,12 @@ class SetupChecker {
     if (setup_.attention) complain("attention", measured, other);
     if (setup_.batch && *setup_.batch != profile.batch)
       complain("batch", fmt::format("{} was measured with {} samples", *setup_.model, profile.batch), other);
+  }
+
+  void check_table() {
+    const std::string has = fmt::format("can't change layers that {} has as they were captured", *setup_.model);
+    if (setup_.sequence) complain("sequence", has);
+    if (setup_.attention) complain("attention", has);
   }
 
   void check_sequence() {

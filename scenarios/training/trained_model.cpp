@@ -9,6 +9,7 @@
 #include "sim/error.hpp"
 #include "text/words.hpp"
 #include "traces/layers/layer_reader.hpp"
+#include "traces/layers/layer_table_csv.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -142,6 +143,7 @@ void scale(TimedModel& model, Time iteration) {
 
 std::optional<LayerTable> network_of(const TrainingSetup& setup) {
   if (!setup.model) return std::nullopt;
+  if (names_layer_table(*setup.model)) return read_layer_table(*setup.model);
   const CatalogueEntry* entry = find_model(*setup.model);
   CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
   LayerTable table = build_model(*entry, setup.sequence.value_or(0));

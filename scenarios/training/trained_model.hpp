@@ -14,8 +14,9 @@ namespace contend {
 
 /// The published profile that the setup names as its model, or nullptr.
 [[nodiscard]] const TrainingProfile* published_profile(const TrainingSetup& setup);
-/// The layers of the catalogue's network that the setup names, with its sequence length and its attention; nothing if
-/// it names none. Throws InputError for a length that the network can't have.
+/// The layers of the catalogue's network that the setup names, with its sequence length and its attention, or of the
+/// table that it names; nothing if it names none. Throws InputError for a length that the network can't have, or a
+/// table that can't be read.
 [[nodiscard]] std::optional<LayerTable> network_of(const TrainingSetup& setup);
 /// True if there is a file of times for some layers of the model and a calibrated device for the others.
 [[nodiscard]] bool completes_table(const TrainingSetup& setup);

@@ -16,6 +16,7 @@
 #include "scenarios/yaml/device_sheet.hpp"
 #include "text/words.hpp"
 #include "traces/job_list.hpp"
+#include "traces/layers/layer_table_csv.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -214,7 +215,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   if (entry.mixed_precision) check_casts(entry, published, complain);
   if (published != nullptr && entry.optimizer != nullptr)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
-  if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)
+  if (published == nullptr && entry.model && find_model(*entry.model) == nullptr && !names_layer_table(*entry.model))
     return complain("model", fmt::format("{} is trained on several GPUs", quote(*entry.model)),
                     "give parallel, such as {tensor: 8, zero: 1}");
   if (!entry.model && !entry.layers)

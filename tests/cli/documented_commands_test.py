@@ -35,6 +35,7 @@ NOT_RUN = [
     (r"contend validate|scripts/(scheduler_page|mixed_cluster_study)|contend results mixed\.sqlite|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
     (r"contend calibrate (-o|model|merge|compare|import)|contend run study\.yaml|PROGRAMS=", "measures a device"),
     (r"scripts/(calibrate_here|calibration_plan|(measure|compare)_t)|contend calibrate network --profile", "measures a device"),
+    (r"contend capture|contend run captured\.yaml", "needs PyTorch"),
     (r"mpirun|contend calibrate network --nccl-log|contend collective .* --compare", "measures a network"),
     (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),
 ]

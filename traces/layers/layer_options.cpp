@@ -16,6 +16,24 @@ namespace {
 
 constexpr std::int64_t kMaxParameters = std::int64_t{1} << 59;  // their bytes stay within 64 bits
 
+template <class Model, class Layer>
+void validate_layers(const Model& model, std::vector<ParameterTensor> Layer::*tensors, const std::string& file) {
+  if (static_cast<std::int64_t>(model.layers.size()) > kMaxLayers)
+    FileComplaints{file}.fail({}, "", fmt::format("{} layers; expected at most {}", model.layers.size(), kMaxLayers));
+  std::int64_t parameters = 0;
+  for (const Layer& layer : model.layers)
+    for (const ParameterTensor& tensor : layer.*tensors) {
+      parameters += std::min(tensor.elements, kMaxElements);
+      if (parameters > kMaxParameters)
+        FileComplaints{file}.fail({}, "", fmt::format("more than {} parameters", kMaxParameters));
+    }
+  try {
+    validate(model);
+  } catch (const InputError& error) {
+    throw amended(error, [&](Complaint& each) { each.file = file; });
+  }
+}
+
 }  // namespace
 
 void check_options(const LayerReadOptions& options, const LayerReadNeeds& needs, std::string_view format,
@@ -77,20 +95,11 @@ void take_sizes(TimedModel& model, const LayerTable& sizes, FileComplaints& comp
 }
 
 void validate_read(const TimedModel& model, const std::string& file) {
-  if (static_cast<std::int64_t>(model.layers.size()) > kMaxLayers)
-    FileComplaints{file}.fail({}, "", fmt::format("{} layers; expected at most {}", model.layers.size(), kMaxLayers));
-  std::int64_t parameters = 0;
-  for (const TimedLayer& layer : model.layers)
-    for (const ParameterTensor& tensor : layer.tensors) {
-      parameters += std::min(tensor.elements, kMaxElements);
-      if (parameters > kMaxParameters)
-        FileComplaints{file}.fail({}, "", fmt::format("more than {} parameters", kMaxParameters));
-    }
-  try {
-    validate(model);
-  } catch (const InputError& error) {
-    throw amended(error, [&](Complaint& each) { each.file = file; });
-  }
+  validate_layers(model, &TimedLayer::tensors, file);
+}
+
+void validate_read(const LayerTable& table, const std::string& file) {
+  validate_layers(table, &Layer::parameters, file);
 }
 
 std::string stem_of(const std::string& path) {

@@ -58,6 +58,7 @@ void take_sizes(TimedModel& model, const LayerTable& sizes, FileComplaints& comp
 /// Applies validate() of models/layers.hpp and prefixes each complaint with the file name; the limits of complaints.hpp
 /// apply.
 void validate_read(const TimedModel& model, const std::string& file);
+void validate_read(const LayerTable& table, const std::string& file);
 
 /// The last part of a path without its extensions, which names a trace.
 [[nodiscard]] std::string stem_of(const std::string& path);

@@ -5,6 +5,7 @@
 #include "sim/error.hpp"
 #include "tests/fuzz/target.hpp"
 #include "traces/layers/layer_reader.hpp"
+#include "traces/layers/layer_table_csv.hpp"
 #include "traces/layers/timed_csv.hpp"
 
 #include <string>
@@ -56,7 +57,14 @@ void check_timed(std::string_view text, const LayerReadOptions& options) {
   CONTEND_CHECK(model.backward() > contend::Time{} && model.gradient().count() > 0, "a model that was read is sound");
 }
 
-/// As times without sizes, and as times beside sizes.
+/// A table of layers that was read can be summed.
+void check_table(std::string_view text) {
+  contend::LayerTable table;
+  if (is_read([&] { table = contend::parse_layer_table(text, "fuzz"); }))
+    CONTEND_CHECK(table.forward_flops() >= 0 && table.backward_flops() >= 0, "sums of flops fit 64 bits");
+}
+
+/// As times without sizes, as times beside sizes, and as a table of what layers compute.
 void run_layers(std::string_view text) {
   LayerReadOptions options;
   options.format = option(text, "format ");
@@ -65,6 +73,7 @@ void run_layers(std::string_view text) {
   const contend::LayerTable table = sizes();
   options.sizes = &table;
   check_timed(text, options);
+  check_table(text);
 }
 
 const contend::fuzz::Target kLayers{"layers", run_layers};

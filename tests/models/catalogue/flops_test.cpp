@@ -74,6 +74,14 @@ TEST_CASE("LSTM: 8 h (d + h) a step and layer, and the decoder") {
   CHECK(build_model(*find_model("lstm-ptb")).forward_flops() == 3'570'000'000);
 }
 
+TEST_CASE("flops to the digit, which tests/capture/capture_test.py counts in programs of PyTorch") {
+  const LayerTable resnet = build_model(*find_model("resnet50")), llama = build_model(*find_model("llama-3-8b"));
+  CHECK(resnet.forward_flops() == 8'178'368'512);
+  CHECK(resnet.backward_flops() == 16'120'709'120);
+  CHECK(llama.forward_flops() == 158'140'695'838'720);
+  CHECK(llama.backward_flops() == 333'873'577'721'856);
+}
+
 TEST_CASE("the backward pass has twice the flops, less the input gradient of the first layer") {
   for (const char* name : {"alexnet", "vgg16", "resnet50", "densenet121", "inception-v4", "googlenet-bvlc"}) {
     const LayerTable table = build_model(*find_model(name));
