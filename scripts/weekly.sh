@@ -95,7 +95,7 @@ benches() {
 # The test says what it did, or that it lacks PyTorch, which is too large for scripts/install_deps.sh.
 captured_programs() {
   local status=0
-  python3 tests/capture/capture_test.py build/release/contend . || status=$?
+  python3 tests/capture/captured_programs.py build/release/contend . || status=$?
   ((status == 77)) || return "$status"
 }
 
@@ -113,10 +113,10 @@ if wanted "benches" "report page" "wheel" "properties" "captured programs"; then
   stage "release build" "install" build_targets "" release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 fi
 stage_once "benches" "release build" benches
+stage_once "captured programs" "release build" captured_programs
 stage_once "report page" "release build" run_tests release -R '^report_page$'
 stage_once "wheel" "release build" wheel
 stage_once "properties" "release build" properties
-stage_once "captured programs" "release build" captured_programs
 if ((${#only[@]} == 0)); then
   stage "every test runs" "release build" scripts/left_out_tests.py build/release build/checked
   finish_with_tests release

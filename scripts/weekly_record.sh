@@ -2,7 +2,7 @@
 # What scripts/weekly.sh has checked, and on which commit: scripts/weekly.passed. Sourced from the root of the repository.
 
 weekly_stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "sanitized tests" "fuzz"
-               "benches" "wheel" "report page" "properties" "captured programs")
+               "benches" "captured programs" "wheel" "report page" "properties")
 # Lines `COMMIT STAGE: NUMBER WHAT`: the commit on which the stage passed last, and how much it did there.
 weekly_record=scripts/weekly.passed
 weekly_limit=150  # commits after which a stage of the weekly run is due

@@ -1,5 +1,5 @@
 // What `contend capture` does with the answer of the program's Python, in whose place a script answers. Programs of
-// PyTorch are captured in tests/capture/capture_test.py.
+// PyTorch are captured in tests/capture/captured_programs.py.
 
 #include "tests/cli/program.hpp"
 

@@ -49,7 +49,7 @@ SAYS = {
     "dependants.py": "cat",
 }
 WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "clang-tidy on everything", "sanitized tests", "fuzz",
-          "benches", "wheel", "report page", "properties")
+          "benches", "captured programs", "wheel", "report page", "properties")
 
 
 class Tree:
@@ -69,6 +69,7 @@ class Tree:
         self.write("tests/sim/a_test.cpp", "TEST_CASE(\"a\") {}\n")
         self.write("tests/fuzz/corpus/text/words/one", "1")
         self.write("tests/bench/bench_a.cpp", "int main() {}\n")
+        self.write("tests/capture/captured_programs.py", "print('did: 11 captured programs')\n")
         self.write(".gitignore", "/build/\n/broken-*\n")
         for preset in ("release", "checked"):
             self.tests(preset)
@@ -249,12 +250,13 @@ def test_the_weekly_run_records_what_passed_and_how_much_it_did(tree):
 
 def test_the_weekly_run_fails_with_each_of_its_stages(tree):
     built = ("clang-tidy on everything", "sanitized tests", "fuzz")
-    released = ("benches", "wheel", "report page", "properties")
+    released = ("benches", "captured programs", "wheel", "report page", "properties")
     plants = [
         (lambda: tree.write("broken-checked", ""), built),
         (lambda: tree.write("broken-release", ""), released),
         (lambda: tree.tests("checked", a="/bin/false"), ("sanitized tests",)),
         (lambda: tree.tests("release", more="add_test(sim/b_property /bin/false)"), ("properties",)),
+        (lambda: tree.write("tests/capture/captured_programs.py", "raise SystemExit(1)\n"), ("captured programs",)),
         (lambda: tree.fuzz(FUZZ + "kill -ABRT $$\n"), ("fuzz",)),
         (lambda: tree.write("scripts/mutation_sample.py", "#!/bin/sh\necho 'in all  0 of  0 noticed, 0%'\n"), ("mutations",)),
         (lambda: tree.write("scripts/each_file_alone.py", "#!/bin/sh\necho '0 of 0 files compile alone'\n"),
@@ -263,7 +265,7 @@ def test_the_weekly_run_fails_with_each_of_its_stages(tree):
         (lambda: tree.write("broken-dev", ""), ("all CUDA architectures",)),
         (lambda: tree.write("scripts/install_deps.sh", "#!/bin/sh\nexit 1\n"), WEEKLY),
     ]
-    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin", "tests/python")
+    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin", "tests/python", "tests/capture")
              for file in (tree.path / name).rglob("*") if file.is_file()}
     for plant, stages in plants:
         plant()

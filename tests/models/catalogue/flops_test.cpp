@@ -74,7 +74,7 @@ TEST_CASE("LSTM: 8 h (d + h) a step and layer, and the decoder") {
   CHECK(build_model(*find_model("lstm-ptb")).forward_flops() == 3'570'000'000);
 }
 
-TEST_CASE("flops to the digit, which tests/capture/capture_test.py counts in programs of PyTorch") {
+TEST_CASE("flops to the digit, which tests/capture/captured_programs.py counts in programs of PyTorch") {
   const LayerTable resnet = build_model(*find_model("resnet50")), llama = build_model(*find_model("llama-3-8b"));
   CHECK(resnet.forward_flops() == 8'178'368'512);
   CHECK(resnet.backward_flops() == 16'120'709'120);

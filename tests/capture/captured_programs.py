@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures programs of PyTorch and compares with the catalogue and with values worked out by hand.
 
-Usage: capture_test.py PROGRAM SOURCE_FOLDER. It needs a Python with torch and torchvision (Debian: python3-torch,
+Usage: captured_programs.py PROGRAM SOURCE_FOLDER. It needs a Python with torch and torchvision (Debian: python3-torch,
 python3-torchvision); without one it says so and ends with 77.
 """
 
