@@ -116,6 +116,7 @@ int import_verb(const Arguments& arguments);
 int import_training_verb(const Arguments& arguments);
 int cluster_import_verb(const Arguments& arguments);
 int twin_verb(const Arguments& arguments);
+int whatif_verb(const Arguments& arguments);
 int schema_verb(const Arguments& arguments);
 int completion_verb(const Arguments& arguments);
 int man_verb(const Arguments& arguments);

@@ -36,6 +36,7 @@ constexpr VerbCode kVerbs[] = {
     {"import training", import_training_verb},
     {"cluster import", cluster_import_verb},
     {"twin", twin_verb},
+    {"whatif", whatif_verb},
     {"schema", schema_verb},
     {"completion", completion_verb},
     {"man", man_verb},

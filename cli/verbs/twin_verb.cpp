@@ -1,13 +1,10 @@
+#include "cli/cluster_source.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/instant_option.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/load.hpp"
 #include "cli/output.hpp"
-#include "cli/quantity_option.hpp"
 #include "cli/running.hpp"
 #include "cli/text_table.hpp"
-#include "scenarios/keys/reader.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/twin/twin.hpp"
 #include "sim/error.hpp"
@@ -15,12 +12,11 @@
 #include "text/json_writer.hpp"
 #include "text/own_files.hpp"
 #include "traces/cluster/snapshot_parts.hpp"
-#include "traces/cluster/snapshot_scenario.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,8 +24,6 @@
 
 namespace contend {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The forecasts under one policy.
 struct PolicyForecasts {
@@ -42,46 +36,6 @@ struct TwinReport {
   std::vector<JobRequest> jobs;  ///< of the list
   std::size_t draws = 0, history = 0, arrivals = 0;
   std::vector<PolicyForecasts> policies;
-};
-
-/// What the twin is of: a scenario, or the files of a cluster, of which a scenario is made in memory.
-class TwinSource {
- public:
-  explicit TwinSource(const Arguments& arguments) : arguments_{arguments}, path_{arguments.positionals().front()} {
-    const std::string folder = path_;
-    if (!fs::is_directory(folder)) {
-      for (const char* const option : {"now", "limit"}) arguments.refuse(option, "with a scenario, only with a folder");
-      return;
-    }
-    ClusterSnapshot snapshot = read_snapshot(arguments.positionals(), instant_of(arguments, "now", "since 1970"));
-    snapshot_ = scenario_of(snapshot, "snapshot.csv", quantity_of<Time>(arguments, "limit"));
-    path_ = (fs::path{folder} / "snapshot.yaml").string();
-  }
-
-  /// The scenario with this policy for scheduling; empty: with its own.
-  [[nodiscard]] Scenario load(const std::string& policy) const {
-    const std::vector<std::string> more =
-        policy.empty() ? std::vector<std::string>{} : std::vector<std::string>{"policies.scheduling=" + policy};
-    if (!snapshot_) return load_scenarios(arguments_, {&path_, 1}, more, "--policies").scenarios.front();
-    LoadOptions options{.overrides = arguments_.values("set")};
-    options.overrides.insert(options.overrides.end(), more.begin(), more.end());
-    return parse_scenario(snapshot_->yaml, path_, options);
-  }
-
-  /// The lists that its scenarios name, each read once.
-  [[nodiscard]] JobLists lists() const {
-    if (!snapshot_) return JobLists{};
-    const std::string list = fs::path{path_}.replace_extension(".csv").string();
-    return JobLists{[this, list](const std::string& path) -> std::unique_ptr<ByteSource> {
-      if (path == list) return std::make_unique<TextSource>(snapshot_->jobs);
-      return open_bytes(path);
-    }};
-  }
-
- private:
-  const Arguments& arguments_;
-  std::string path_;
-  std::optional<SnapshotScenario> snapshot_;
 };
 
 /// How people read the times of a table: the largest unit of which the latest one has two.
@@ -195,9 +149,10 @@ std::string twin_csv(const TwinReport& report) {
 
 int twin_verb(const Arguments& arguments) {
   const std::string& source = arguments.positionals().front();
-  const TwinSource twin{arguments};
-  JobLists lists = twin.lists();
-  Scenario scenario = twin.load("");
+  const ClusterSource twin{arguments, source};
+  const std::map<std::string, std::string> no_texts;
+  JobLists lists = twin.lists(no_texts);
+  Scenario scenario = twin.load({}, "--policies");
   if (!scenario.workload.jobs)
     throw InputError{{.file = source,
                       .key = "workload.jobs",
@@ -224,7 +179,9 @@ int twin_verb(const Arguments& arguments) {
   std::vector<std::string> policies{""};
   for (const std::string& name : split_words(arguments.value("policies").value_or(""), ',')) policies.push_back(name);
   for (const std::string& policy : policies) {
-    Scenario under = twin.load(policy);
+    std::vector<std::string> more;
+    if (!policy.empty()) more.push_back("policies.scheduling=" + policy);
+    Scenario under = twin.load(more, "--policies");
     std::string name = under.scheduling.name;
     report.policies.push_back({std::move(name), forecast_starts(std::move(under), jobs, options)});
     if (interrupted()) {

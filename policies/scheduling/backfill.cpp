@@ -94,6 +94,7 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
     // Some GPUs may have gone out of service as others came back.
     const std::int64_t more = cluster.gpus_in_service(vc_, -1) - in_service_;
     ++changes_;
+    plan_.service_changed();
     if (service_changes + more > 0) {
       news.has_freed = true;
       news.freed_on.clear();

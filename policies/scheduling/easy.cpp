@@ -24,7 +24,7 @@ class Easy final : public BackfillPolicy {
 
  private:
   struct Queue {
-    RankTree waiting;                         // by submission
+    RankTree waiting;                         // by submission; the value is 1
     std::map<std::int32_t, RankTree> shapes;  // the waiting jobs of each shape; the value is the estimate
     std::map<std::int32_t, JobView> of_shape;
     JobId first;                // the one with the reservation, if it was blocked
@@ -46,9 +46,10 @@ class Easy final : public BackfillPolicy {
   void reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
                SchedulingActions& actions);
   void backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
-  /// Backfills where a pass doesn't look at all jobs.
-  void backfill_first(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
-  [[nodiscard]] std::optional<Rank> candidate(const Queue& queue, const ClusterView& cluster);
+  /// Backfills where a pass looks at some jobs of each user.
+  void backfill_by_user(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
+  [[nodiscard]] std::optional<Rank> candidate(const Queue& queue, const std::optional<Rank>& last,
+                                              const ClusterView& cluster) const;
   void take(Queue& queue, const BackfillJob& job);
   void explain(const Queue& queue, const ClusterView& cluster, SchedulingActions& actions) const;
 
@@ -60,7 +61,7 @@ class Easy final : public BackfillPolicy {
 void Easy::joins(BackfillJob& job) {
   if (job.queue == queues_.size()) queues_.emplace_back();
   Queue& queue = queues_[job.queue];
-  queue.waiting.insert(job.rank(), 0);
+  queue.waiting.insert(job.rank(), 1);
   queue.shapes[job.shape].insert(job.rank(), job.estimate.ns());
   queue.of_shape.try_emplace(job.shape, job.view);
 }
@@ -152,20 +153,24 @@ void Easy::reserve(Queue& queue, BackfillJob& first, bool had_one, const News& n
   keep(first, queue.reserved);
 }
 
-/// Returns the first job of the queue behind the reservation that may start.
-std::optional<Rank> Easy::candidate(const Queue& queue, const ClusterView& cluster) {
-  std::optional<Rank> best;
+/// Returns the first job of the queue behind the reservation that may start, and is not behind `last`.
+std::optional<Rank> Easy::candidate(const Queue& queue, const std::optional<Rank>& last,
+                                    const ClusterView& cluster) const {
+  std::optional<Rank> best = last;
+  bool is_any = false;
   for (const auto& [shape, jobs] : queue.shapes) {
     const auto refused = queue.refused.find(shape);
     const Time longest = refused == queue.refused.end() ? Time::never() : refused->second.value_or(Time{});
     if (longest == Time{} || !has_gpus(cluster, queue.of_shape.at(shape))) continue;
     const std::optional<Rank> first = jobs.first_at_most(longest.ns());
-    if (first && (!best || *first < *best)) best = first;
+    if (!first || (best && *best < *first)) continue;
+    best = first;
+    is_any = true;
   }
-  return best;
+  return is_any ? best : std::nullopt;
 }
 
-void Easy::backfill_first(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
+void Easy::backfill_by_user(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
   LookedAt looked_at{limits()};
   std::vector<JobId> behind;
   for (RankTree::Cut at = queue.waiting.front(); at != queue.waiting.back() && !looked_at.is_full();
@@ -180,10 +185,12 @@ void Easy::backfill_first(Queue& queue, const ClusterView& cluster, SchedulingAc
 void Easy::backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
   queue.refused.clear();
   if (!queue.first.valid()) return;
-  if (limits().limits_jobs()) return backfill_first(queue, cluster, actions);
+  if (limits().per_user > 0) return backfill_by_user(queue, cluster, actions);
   const BackfillJob& first = job(queue.first);
   take(queue, first);
-  while (const std::optional<Rank> next = candidate(queue, cluster)) {
+  const std::int64_t depth = limits().depth;
+  const std::optional<Rank> last = depth > 0 ? queue.waiting.first_with_sum(depth) : std::nullopt;
+  while (const std::optional<Rank> next = candidate(queue, last, cluster)) {
     BackfillJob& behind = job(next->job);
     if (start(behind, cluster, actions)) {
       take(queue, behind);
@@ -194,7 +201,7 @@ void Easy::backfill(Queue& queue, const ClusterView& cluster, SchedulingActions&
     longest.reset();
     if (const auto begin = plan().last_kept_before(behind.estimate)) longest = *begin - cluster.now();
   }
-  queue.waiting.insert(first.rank(), 0);
+  queue.waiting.insert(first.rank(), 1);
   queue.shapes[first.shape].insert(first.rank(), first.estimate.ns());
 }
 

@@ -148,6 +148,7 @@ void PlacePlan::count(Block& block, int sign) {
   }
   for (const auto& [id, number] : ranks_) {
     Server& server = servers_[id.index()];
+    view_.changed_on(id);
     server.timeline.forget(cluster_->now());
     if (block.runs) {
       server.timeline.add(block.end, Time::never(), rank * (sign * number));
@@ -175,7 +176,7 @@ void PlacePlan::plan_by_gpu(const ServerRange& range) {
 /// if those that begin sooner have been given theirs.
 void PlacePlan::name_gpus(ServerId id) {
   Server& server = servers_[id.index()];
-  server.by_gpu = true;
+  server.by_gpu = any_by_gpu_ = true;
   const std::size_t first = id.index() * per_server_;
   std::vector<Time> free_from(per_server_, Time::never());
   JobView whole;
@@ -319,7 +320,9 @@ std::optional<PlacePlan::Place> PlacePlan::earliest(const JobView& job, Time len
   while (true) {
     from = earliest_by_width(job, length, from);
     if (from >= search.until) return std::nullopt;
-    if (const Time by_room = earliest_by_room(job, length, search, from); by_room > from) {
+    const bool is_last =
+        later(from, Time::nanoseconds(1)) >= search.until;  // the view says as soon whether it has room
+    if (const Time by_room = is_last ? from : earliest_by_room(job, length, search, from); by_room > from) {
       from = by_room;
       continue;
     }

@@ -9,6 +9,7 @@
 #include "policies/scheduling/availability.hpp"
 #include "policies/scheduling/server_set.hpp"
 #include "policies/view_over.hpp"
+#include "sim/cluster.hpp"
 #include "sim/cluster_view.hpp"
 #include "sim/scheduling.hpp"
 
@@ -112,6 +113,19 @@ class PlannedView final : public ViewOver {
     bool is_there = true;   // it is in service and may be used
   };
   [[nodiscard]] Gpu gpu_at(GpuId gpu) const;
+  /// What is free on each server in [from, to), and the servers by their free GPUs. It is made when a time is shown
+  /// twice in a row, and is then computed again only where the plan has changed.
+  struct Later {
+    Time from{}, to{};
+    ServerRange range{};
+    std::vector<ServerAmounts> amounts{};  // by server
+    std::vector<BitSet> with{};            // by free GPUs
+    std::vector<ServerId> stale{};         // the plan has changed there
+  };
+  /// Of the time that is shown; nullptr of the present, of certain servers, and where GPUs are planned themselves.
+  [[nodiscard]] const Later* later_amounts() const;
+  void compute_later(ServerId server, bool is_known) const;
+  void changed_on(ServerId server);
   [[nodiscard]] ServerAmounts computed_amounts(ServerId server) const;
   [[nodiscard]] ServerAmounts amounts_on(ServerId server) const;
   /// True if the GPU is among the first free_gpus(server) ones of its server that no job has.
@@ -122,6 +136,8 @@ class PlannedView final : public ViewOver {
   Time from_{}, to_{};
   ServerRange range_{};
   bool is_now_ = false;                          // `from_` is the present
+  std::pair<Time, Time> seen_{};                 // the later time that was shown last
+  bool is_again_ = false;                        // it is shown again
   std::optional<std::map<ServerId, int>> only_;  // so many GPUs of these servers
   std::set<GpuId> only_gpus_;                    // these, where the server is planned by GPU
   const ServerSet* only_servers_ = nullptr;      // if there is one, GPUs of these servers
@@ -129,6 +145,7 @@ class PlannedView final : public ViewOver {
   mutable std::vector<ServerAmounts> cached_;  // by server; valid where the stamp is the present one
   mutable std::vector<std::uint32_t> stamps_;
   mutable std::uint32_t stamp_ = 0;
+  mutable std::optional<Later> later_;
 };
 
 class PlacePlan {
@@ -152,6 +169,8 @@ class PlacePlan {
   /// pass.
   void look_at(const ClusterView& cluster);
   [[nodiscard]] bool is_ready() const { return cluster_ != nullptr; }
+  /// To be called if GPUs have gone out of service or come back.
+  void service_changed() { view_.later_.reset(); }
 
   /// The job runs on these GPUs, until `end` as far as anybody knows.
   void run(const JobView& job, Time end, std::span<const GpuId> gpus);
@@ -240,6 +259,7 @@ class PlacePlan {
   const ClusterView* cluster_ = nullptr;
   Time resolution_{};
   bool whole_servers_ = false;
+  bool any_by_gpu_ = false;  // on some server
   std::size_t per_server_ = 1;
   std::map<JobId, Block> blocks_;
   std::vector<Server> servers_;

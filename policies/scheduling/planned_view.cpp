@@ -25,6 +25,10 @@ void PlannedView::show(Time from, Time to, const ServerRange& range) {
   to_ = to;
   range_ = range;
   is_now_ = from == plan_.cluster_->now();
+  if (!is_now_) {
+    is_again_ = seen_ == std::pair{from, to};
+    seen_ = {from, to};
+  }
   only_.reset();
   only_gpus_.clear();
   only_servers_ = nullptr;
@@ -102,8 +106,41 @@ ServerAmounts PlannedView::computed_amounts(ServerId server) const {
   return found;
 }
 
+void PlannedView::changed_on(ServerId server) {
+  if (!later_) return;
+  later_->stale.push_back(server);
+  if (later_->stale.size() > later_->range.size()) later_.reset();
+}
+
+void PlannedView::compute_later(ServerId server, bool is_known) const {
+  Later& all = *later_;
+  if (!all.range.contains(server)) return;
+  ServerAmounts& amounts = all.amounts[server.index()];
+  if (is_known) all.with[static_cast<std::size_t>(amounts.gpus)].erase(server.index());
+  amounts = computed_amounts(server);
+  const auto gpus = static_cast<std::size_t>(amounts.gpus);
+  while (all.with.size() <= gpus) all.with.emplace_back(servers());
+  all.with[gpus].insert(server.index());
+}
+
+const PlannedView::Later* PlannedView::later_amounts() const {
+  if (is_now_ || only_ || only_servers_ != nullptr || ignores_kept_ || plan_.any_by_gpu_) return nullptr;
+  if (!later_ || later_->from != from_ || later_->to != to_ || later_->range != range_) {
+    if (!is_again_) return nullptr;
+    later_ = Later{.from = from_, .to = to_, .range = range_};
+    later_->amounts.resize(servers());
+    for (std::uint32_t s = range_.first; s < range_.last; ++s) compute_later(ServerId{s}, false);
+  }
+  while (!later_->stale.empty()) {
+    compute_later(later_->stale.back(), true);
+    later_->stale.pop_back();
+  }
+  return &*later_;
+}
+
 ServerAmounts PlannedView::amounts_on(ServerId server) const {
   const std::size_t s = server.index();
+  if (const Later* const later = later_amounts(); later != nullptr && range_.contains(server)) return later->amounts[s];
   if (stamps_[s] != stamp_) {
     cached_[s] = computed_amounts(server);
     stamps_[s] = stamp_;
@@ -160,6 +197,11 @@ Bytes PlannedView::free_host_memory(ServerId server) const {
 
 ServerId PlannedView::next_server(int free, ServerId from) const {
   const std::size_t last = range_.last;
+  if (const Later* const later = later_amounts()) {
+    if (static_cast<std::size_t>(free) >= later->with.size()) return ServerId::none();
+    const std::size_t s = later->with[static_cast<std::size_t>(free)].next(std::max(from.value(), range_.first));
+    return s < last ? ServerId{s} : ServerId::none();
+  }
   if (!is_now_ || only_ || only_servers_ != nullptr) {
     for (std::size_t s = std::max<std::size_t>(from.index(), range_.first); s < last; ++s)
       if (amounts_on(ServerId{s}).gpus == free) return ServerId{s};

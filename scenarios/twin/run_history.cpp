@@ -28,9 +28,9 @@ Time duration_by_limit(const JobRequest& job) {
   return job.elapsed ? std::max(duration, *job.elapsed + Time::seconds(1)) : duration;
 }
 
-Time RunHistory::draw(const JobRequest& job, RandomStream& random) const {
+Time RunHistory::draw(const JobRequest& job, const Quantiles& at) const {
   const std::int64_t done = job.elapsed.value_or(Time{}).ns();
-  const auto drawn_from = [&](const Sample& sample) -> std::optional<Time> {
+  const auto drawn_from = [&](const Sample& sample, double quantile) -> std::optional<Time> {
     const bool by_parts = job.limit && !sample.parts.empty();
     const double limit = by_parts ? static_cast<double>(job.limit->ns()) : 0;
     const auto duration = [&](std::size_t i) {
@@ -45,13 +45,14 @@ Time RunHistory::draw(const JobRequest& job, RandomStream& random) const {
       else
         first = middle + 1;
     }
-    const auto pick = random.uniform_integer(0, static_cast<std::int64_t>(end - first));
-    if (pick == static_cast<std::int64_t>(end - first)) return std::nullopt;
-    return Time::nanoseconds(duration(first + static_cast<std::size_t>(pick)));
+    const std::size_t jobs = end - first;
+    const auto pick = static_cast<std::size_t>(quantile * static_cast<double>(jobs + 1));
+    if (pick >= jobs) return std::nullopt;
+    return Time::nanoseconds(duration(first + pick));
   };
   if (const auto own = users_.find(job.user); own != users_.end())
-    if (const std::optional<Time> drawn = drawn_from(own->second)) return *drawn;
-  return drawn_from(all_).value_or(duration_by_limit(job));
+    if (const std::optional<Time> drawn = drawn_from(own->second, at.of_user)) return *drawn;
+  return drawn_from(all_, at.of_all).value_or(duration_by_limit(job));
 }
 
 }  // namespace contend

@@ -3,11 +3,13 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
+#include "sim/random_stream.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,12 +43,21 @@ class Twin {
   [[nodiscard]] std::size_t listed() const { return jobs_.list.jobs.size(); }
 
   /// The starts of all listed jobs in a draw.
-  [[nodiscard]] std::vector<double> drawn(std::uint64_t seed, std::size_t draw,
-                                          const std::function<bool()>& stop) const {
+  [[nodiscard]] std::vector<double> drawn(const TwinOptions& options, std::size_t draw) const {
+    const std::uint64_t seed = options.seed;
     RandomStream durations{seed, fmt::format("twin/{}/durations", draw)};
+    std::map<std::string_view, Quantiles> of_user;
     Workload workload = workload_;
-    for (std::size_t j = 0; j < listed(); ++j)
-      if (workload.jobs[j].duration) set_duration(jobs_.history.draw(jobs_.list.jobs[j], durations), j, workload);
+    for (std::size_t j = 0; j < listed(); ++j) {
+      const JobRequest& job = jobs_.list.jobs[j];
+      if (!workload.jobs[j].duration) continue;
+      const auto [at, is_new] = of_user.try_emplace(job.user);
+      if (is_new || !options.alike) {
+        at->second.of_user = durations.uniform();
+        at->second.of_all = durations.uniform();
+      }
+      set_duration(jobs_.history.draw(job, at->second), j, workload);
+    }
     if (!jobs_.arrivals.empty()) {
       RandomStream arrivals{seed, fmt::format("twin/{}/arrivals", draw)};
       const Time offset = Time::nanoseconds(arrivals.uniform_integer(0, span_.ns() - 1));
@@ -58,7 +69,7 @@ class Twin {
         job.submit = submit;
       }
     }
-    return starts(std::move(workload), seed + draw, stop);
+    return starts(std::move(workload), seed + draw, options.interrupted);
   }
 
   /// The starts if all jobs take their limits.
@@ -152,8 +163,8 @@ std::vector<StartForecast> forecast_starts(Scenario scenario, const TwinJobs& jo
       options.threads, draws.size(),
       [&] {
         return [&](std::size_t draw) {
-          draws[draw] = draw == options.draws ? twin.by_limits(options.seed, options.interrupted)
-                                              : twin.drawn(options.seed, draw, options.interrupted);
+          draws[draw] =
+              draw == options.draws ? twin.by_limits(options.seed, options.interrupted) : twin.drawn(options, draw);
         };
       },
       stop);

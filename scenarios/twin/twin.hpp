@@ -26,6 +26,8 @@ struct TwinJobs {
 struct TwinOptions {
   std::size_t draws = 200;
   std::uint64_t seed = 1;
+  /// In a draw the jobs of a user have common quantiles among the earlier jobs. False: each job has its own.
+  bool alike = true;
   unsigned threads = 1;                    ///< they don't change the result
   std::function<bool()> interrupted = {};  ///< true ends the draws, whose result then means nothing
 };

@@ -116,6 +116,7 @@ CASES = [
     ("import", "import jobs.csv --json"),
     ("cluster-import", "cluster import squeue.json nodes.json --json"),
     ("twin", "twin now.yaml --history jobs.csv --arrivals jobs.csv --policies easy --draws 3 --json"),
+    ("whatif", "whatif jobs.csv --gpus 16 --gpus-per-server 4 --weeks 2 --max-time 1h --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
     ("calibrate-network", "calibrate network --csv measured.csv --json"),
 ] + [("list", f"list {what} --json") for what in (

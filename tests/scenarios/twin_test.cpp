@@ -1,9 +1,11 @@
 // Jobs in the middle of their lives, and forecasts of starts.
 #include "scenarios/twin/twin.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -81,7 +83,10 @@ std::map<double, double> shares_of(const RunHistory& history, const JobRequest& 
   std::map<double, double> shares;
   RandomStream random{1, "shares"};
   constexpr int kTimes = 20'000;
-  for (int i = 0; i < kTimes; ++i) shares[std::round(history.draw(job, random).to_seconds())] += 1.0 / kTimes;
+  for (int i = 0; i < kTimes; ++i) {
+    const double of_user = random.uniform(), of_all = random.uniform();
+    shares[std::round(history.draw(job, {of_user, of_all}).to_seconds())] += 1.0 / kTimes;
+  }
   return shares;
 }
 
@@ -149,6 +154,23 @@ TEST_CASE("intervals follow from the draws, and arrivals of more urgent users co
   behind.arrivals = arrivals_like(sjf.scenario.cluster, behind.list, {short_job, later_job}, "arrivals.csv");
   CHECK(behind.arrivals[0].priority == 1);
   CHECK(forecast_starts(sjf.scenario, behind, {.draws = 2})[0].quantile(0.5) == near(1020));
+}
+
+TEST_CASE("the jobs of a user are long or short together") {
+  // Three jobs of 8 GPUs follow each other: `last` starts after two of 100 or 1000 s, half of the time each. Together:
+  // 200 or 2000; apart: also 1100, in half of the draws. The base of the process takes a third of each.
+  const SnapshotCase listed("fifo",
+                            "job_id,submit_s,gpus,duration_s,elapsed_s,user\nrun,0,8,1000,0,ann\nnext,0,8,1000,,ann\n"
+                            "last,0,8,10,,ben\n");
+  TwinJobs twin = twin_jobs_of(listed);
+  twin.history = RunHistory{std::vector<JobRequest>{ended_job("ann", 100, 0), ended_job("ann", 1000, 0)}};
+  const auto mixed = [&](bool alike) {
+    const auto forecasts = forecast_starts(listed.scenario, twin, {.draws = 400, .seed = 3, .alike = alike});
+    const auto& draws = forecasts.back().draws_s;
+    return std::ranges::count_if(draws, [](double start) { return start > 300 && start < 1900; });
+  };
+  CHECK(mixed(true) == 0);
+  CHECK(mixed(false) > 100);
 }
 
 TEST_CASE("a job that never starts in some draws has no upper end of its interval") {

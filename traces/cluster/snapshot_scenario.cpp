@@ -56,6 +56,11 @@ class ScenarioMaker {
     made.counts = counts(jobs);
     made.yaml = yaml(jobs.empty() ? "" : jobs_name);
     if (!jobs.empty()) made.jobs = job_list_csv(jobs);
+    for (const auto& [name, partition] : partitions_) {
+      SnapshotJob any;
+      any.partitions = {name};
+      if (std::string types = types_of(any, false); !types.empty()) made.types[name] = std::move(types);
+    }
     return made;
   }
 
@@ -122,15 +127,15 @@ class ScenarioMaker {
   }
 
   /// The types on which the job runs or may run, from the first to the last, since types that a job mixes stand side by
-  /// side.
-  [[nodiscard]] std::string types_of(const SnapshotJob& job) {
+  /// side. `tells`: counts servers that have to be among them.
+  [[nodiscard]] std::string types_of(const SnapshotJob& job, bool tells = true) {
     if (groups_.size() < 2) return {};
     const auto is_its = [&](const NodeGroup& group) { return is_for(job, group); };
     const auto first = std::ranges::find_if(groups_, is_its);
     const auto last = std::find_if(groups_.rbegin(), groups_.rend(), is_its).base();
     std::string types;
     for (auto group = first; group < last; ++group) {
-      if (!is_its(*group) && !job.started)
+      if (tells && !is_its(*group) && !job.started)
         ++snapshot_.left_out["servers between two servers of a partition, on which its jobs may run"][group->name];
       types += (types.empty() ? "" : "+") + group->name;
     }

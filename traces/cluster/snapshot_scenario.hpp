@@ -3,6 +3,7 @@
 
 #include "traces/cluster/snapshot.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,7 @@ struct SnapshotScenario {
   std::string yaml;  ///< names the job list as `jobs_name`
   std::string jobs;  ///< a job list; empty without jobs
   SnapshotCounts counts;
+  std::map<std::string, std::string> types;  ///< by partition: types of its servers, as `gpu_type` of a job list
 };
 
 /// Nodes that are alike, and in the same partitions, are a type of server; nodes out of service are left out.

@@ -15,6 +15,7 @@ namespace contend {
 struct BackTest {
   std::size_t instants = 0, jobs = 0;     ///< forecasts: of so many jobs in all
   std::size_t in_50 = 0, in_90 = 0;       ///< jobs that started within these intervals
+  std::size_t in_90_apart = 0;            ///< if each job draws its running time by itself
   std::vector<double> errors_s;           ///< of medians, absolute, by job
   std::vector<double> baseline_errors_s;  ///< if every job takes the mean of the jobs that had ended, and none arrives
 };
