@@ -251,6 +251,19 @@ std::size_t PeekedSource::read(char* buffer, std::size_t size) {
   return count;
 }
 
+void refuse_wrapped(std::string_view head, const std::string& file) {
+  constexpr std::size_t kTarMark = 257;
+  const auto refuse = [&](std::string reason, std::string hint) {
+    throw InputError{Complaint{.file = file, .reason = std::move(reason), .hint = std::move(hint)}};
+  };
+  if (head.size() > kTarMark + 5 && head.substr(kTarMark, 5) == "ustar")
+    refuse("this is a tar archive", "unpack it (tar xf) and give a file that was in it");
+  if (head.starts_with("PK\x03\x04")) refuse("this is a zip archive", "unpack it and give a file that was in it");
+  if (head.starts_with("version https://git-lfs"))
+    refuse("this is a pointer of Git LFS to a file that was not fetched", "git lfs pull");
+  if (head.empty()) refuse("the file is empty", "");
+}
+
 std::string sha256_of_file(const std::string& path) {
   const std::unique_ptr<ByteSource> bytes = open_bytes(path);
   HashedSource hashed{*bytes};

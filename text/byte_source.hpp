@@ -74,6 +74,10 @@ class HashedSource final : public ByteSource {
 /// SHA-256 of the bytes of a file. Throws InputError.
 [[nodiscard]] std::string sha256_of_file(const std::string& path);
 
+/// Throws InputError for the beginning of an archive with the wanted file in it, of a pointer to it, and of an empty
+/// file.
+void refuse_wrapped(std::string_view head, const std::string& file);
+
 /// Another source, whose beginning may be looked at first. That source must outlive this one.
 class PeekedSource final : public ByteSource {
  public:

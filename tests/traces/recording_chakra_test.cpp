@@ -1,6 +1,7 @@
 // Chakra's files and PyTorch's execution traces as recordings, byte by byte, and what contradicts itself in them.
 
 #include "tests/temporary_folder.hpp"
+#include "tests/text_checks.hpp"
 #include "tests/traces/recording_test_kit.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/recording/recording_builder.hpp"
@@ -208,6 +209,15 @@ TEST_CASE("the rank in the name of a file") {
   CHECK(!rank_in_name("1.0.2-chakra.0.0.4.json"));
   CHECK(!rank_in_name("h100_nsfw_image_detection__1016002.json.gz"));
   CHECK(!rank_in_name("trace.json"));
+}
+
+TEST_CASE("what is no recording is refused by its name") {
+  CHECK(contains(refusal(std::string(257, 'x') + "ustar" + std::string(250, '\0')), "this is a tar archive"));
+  CHECK(contains(refusal("schema_version: 1\n"), "this is text, and no recording"));
+  CHECK(contains(refusal("{}"), "neither events of a profile nor nodes of a trace"));
+  CHECK(contains(refusal("[]"), "neither events of a profile nor nodes of a trace"));
+  CHECK(
+      contains(refusal(R"([{"id": 1, "type": 4, "dataDeps": ["x"]}])"), "node 1: a dependency is no number of a node"));
 }
 
 }  // namespace contend::recorded

@@ -135,17 +135,6 @@ TraceHead head_of(std::string_view text) {
   return head;
 }
 
-/// Rejects common mistakes: an archive with the file in it, or a pointer to it.
-void refuse_wrappings(std::string_view text, const std::string& file) {
-  constexpr std::size_t kTarMark = 257;
-  if (text.size() > kTarMark + 5 && text.substr(kTarMark, 5) == "ustar")
-    fail(file, "this is a tar archive", "unpack it (tar xf) and import a file that was in it");
-  if (text.starts_with("PK\x03\x04")) fail(file, "this is a zip archive", "unpack it and import a file that was in it");
-  if (text.starts_with("version https://git-lfs"))
-    fail(file, "this is a pointer of Git LFS to a file that was not fetched", "git lfs pull");
-  if (text.empty()) fail(file, "the file is empty", "");
-}
-
 }  // namespace
 
 bool TraceHead::has(std::initializer_list<std::string_view> names) const {
@@ -181,7 +170,7 @@ const TraceFormat& find_trace_format(const std::string& name) {
 }
 
 const TraceFormat& recognise_trace(std::string_view text, const std::string& file) {
-  refuse_wrappings(text, file);
+  refuse_wrapped(text, file);
   const TraceHead head = head_of(text);
   const TraceFormat* found = nullptr;
   for (const TraceFormat& format : trace_formats()) {

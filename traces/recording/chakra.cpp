@@ -231,7 +231,7 @@ void take_json_attribute(const JsonValue& attribute, ChakraNode& node) {
 }
 
 /// A node of any of the forms as JSON.
-void add_json_node(const JsonValue& object, ChakraNodes& nodes) {
+void add_json_node(const JsonValue& object, const std::string& file, ChakraNodes& nodes) {
   ChakraNode node;
   const JsonValue* const name = any_of(object, {"name", "Name"});
   if (name != nullptr) node.name = name->text;
@@ -241,8 +241,14 @@ void add_json_node(const JsonValue& object, ChakraNodes& nodes) {
   const auto duration = whole(any_of(object, {"durationMicros", "duration_micros", "runtime"}));
   node.duration_us = static_cast<std::uint64_t>(duration.value_or(0));
   if (const JsonValue* const needs = any_of(object, {"dataDeps", "data_deps"}))
-    for (const JsonValue& each : needs->items)
-      if (const auto id = whole(&each)) node.data_needs.push_back(static_cast<std::uint64_t>(*id));
+    for (const JsonValue& each : needs->items) {
+      const auto id = whole(&each);
+      if (!id)
+        throw InputError{Complaint{.file = file,
+                                   .line = each.place.line,
+                                   .reason = fmt::format("node {}: a dependency is no number of a node", node.id)}};
+      node.data_needs.push_back(static_cast<std::uint64_t>(*id));
+    }
   if (const JsonValue* const on_host = object.find("is_cpu_op")) node.on_host = on_host->boolean;
   const std::string_view values = text_of(object.find("inputs"), "values");
   node.values = values;
@@ -280,8 +286,8 @@ RecordedRank read_chakra(ByteSource& source, const std::string& file) {
 RecordedRank read_chakra_graph(ByteSource& source, const std::string& file) {
   TidiedJson tidied{source, false};
   ChakraNodes nodes{file};
-  static_cast<void>(
-      stream_json(tidied, file, "workload_graph", [&](const JsonValue& object) { add_json_node(object, nodes); }));
+  static_cast<void>(stream_json(tidied, file, "workload_graph",
+                                [&](const JsonValue& object) { add_json_node(object, file, nodes); }));
   return nodes.take();
 }
 
@@ -290,12 +296,16 @@ RecordedRank read_chakra_messages(ByteSource& source, const std::string& file) {
   ChakraNodes nodes{file};
   const auto add = [&](const JsonValue& object) {
     if (object.find("id") != nullptr || object.find("type") != nullptr)
-      add_json_node(object, nodes);
+      add_json_node(object, file, nodes);
     else
       nodes.rank().version = text_of(&object, "version");
   };
   stream_json_array(tidied, file, add);
-  return nodes.take();
+  RecordedRank rank = nodes.take();
+  if (rank.tasks.empty())
+    throw InputError{
+        Complaint{.file = file, .reason = "there are neither events of a profile nor nodes of a trace in it"}};
+  return rank;
 }
 
 }  // namespace contend

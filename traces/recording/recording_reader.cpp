@@ -43,6 +43,14 @@ bool begins_as_json(std::string_view head) {
   return next == std::string_view::npos || std::string_view{"\"{}[]"}.find(head[next]) != std::string_view::npos;
 }
 
+/// True if the beginning has no byte that texts don't have.
+bool is_text(std::string_view head) {
+  constexpr std::size_t kEnough = 256;
+  return std::ranges::none_of(head.substr(0, kEnough), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && kBlanks.find(c) == std::string_view::npos;
+  });
+}
+
 bool is_chakra_name(const std::string& file) {
   return file.ends_with(".et") || file.ends_with(".et.gz");
 }
@@ -95,6 +103,11 @@ bool is_recording_name(std::string name) {
 RecordedRank read_recorded_rank(ByteSource& source, const std::string& file) {
   PeekedSource peeked{source};
   const std::string_view head = peeked.head();
+  refuse_wrapped(head, file);
+  if (is_text(head) && !begins_as_json(head))
+    throw InputError{Complaint{.file = file,
+                               .reason = "this is text, and no recording",
+                               .hint = "a profile or a trace as JSON, Chakra's messages (.et), or GOAL (.goal)"}};
   if (!begins_as_json(head)) return read_chakra(peeked, file);
   const bool array = head[head.find_first_not_of(kBlanks)] == '[';
   const auto position = [&](std::string_view key) { return head.find(fmt::format("\"{}\"", key)); };
