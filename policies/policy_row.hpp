@@ -112,11 +112,13 @@ enum class GpuShares : std::uint8_t {
 /// What a scheduling policy weighs that a scenario may lack. Without it the policy decides as another, simpler one.
 enum class Weighs : std::uint8_t { always_given, deadlines, prices };
 
-/// What a scheduling policy knows of PolicyContext::accounts.
-enum class AccountUse : std::uint8_t {
-  none,
-  weights,  ///< Account::weight
-  tree,     ///< all
+/// What a scheduling policy looks at of PolicyContext::accounts and of virtual clusters that may exceed their quotas.
+struct AccountUse {
+  bool weight = false;
+  bool parent_and_users = false;
+  bool priority = false;
+  bool job_factor = false;
+  bool guarantees = false;  ///< a quota that may be exceeded guarantees GPUs
 };
 
 /// A policy as its own file describes it. The texts and parameters live as long as the program.
@@ -143,7 +145,8 @@ struct PolicyRow {
   /// clusters. Else each virtual cluster with servers of its own has an instance of its own
   /// (policies/scheduling/by_owner.hpp).
   bool compares_vcs = false;
-  AccountUse accounts = AccountUse::none;
+  /// Of a scheduling policy: the members that its rule reads with these parameters; nullptr: none.
+  AccountUse (*accounts)(const Parameters&) = nullptr;
 };
 
 /// PolicyRow::make of a policy that is made of its parameters and the context, of its parameters alone, or of nothing.

@@ -270,6 +270,9 @@ void Admission::on_job_end(JobId job) {
   const Time saved =
       run.saving ? run.saving->saved : saved_before_end(run.segment(state_.costs_of(run)), state_.costs_of(run));
   const Time unsaved = run.attempt_left() - saved;
+  if (run.is_cut)
+    if (const WorkDone work = state_.work_done(run); work.done > work.saved)
+      run.undone_at_ends += work.done - work.saved;
   const bool comes_back = is_retried(state_.options.rules, run);
   if (!comes_back) run.finish = state_.clock;
   comes_back ? state_.set_state(job, JobState::queued) : end(job, JobState::finished);
@@ -334,9 +337,14 @@ void Admission::interrupt(JobId job, std::optional<Time> detection) {
   run.gave_up ? give_up(job) : come_back(job);
 }
 
-void Admission::shrink(JobId job, std::span<const GpuId> gpus) {
+void Admission::go_on_with(JobId job, std::span<const GpuId> gpus) {
   if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, job);
   allocation_.resize(job, gpus);
+  state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.resized(job, state_); });
+}
+
+void Admission::shrink(JobId job, std::span<const GpuId> gpus) {
+  go_on_with(job, gpus);
   pass_is_due_ = true;
 }
 
@@ -401,7 +409,7 @@ void Admission::scheduling_pass() {
     pass_is_due_ = false;
     schedule_pass(std::min(pass_at_, at_quantum(state_.clock)));
   }
-  // A job without work ends in the pass that starts it; another pass at the same instant may use what it frees.
+  // A job without work ends in the pass that starts it; another pass at the same instant may use its GPUs.
   while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
     allocation_.forget_refusals();

@@ -136,6 +136,8 @@ class Admission : private SchedulingActions {
   void give_to_service(JobId job);
   /// Puts the GPUs of one more replica of a service into `chosen_`; false if there is no place.
   bool find_replica_place(JobId job, int gpus);
+  /// Has a running job go on with these GPUs, which no policy has chosen.
+  void go_on_with(JobId job, std::span<const GpuId> gpus);
   void schedule_next_arrival();
   void find_followers();
   /// Has an event of this job happen at that time, which is later than now, or now; it puts the job into the queue.
@@ -194,7 +196,7 @@ class Admission : private SchedulingActions {
   std::vector<Time> coming_;  // when jobs queue that return, or come after others; a heap: the earliest is in front
   std::vector<std::vector<JobId>> followers_;  // of each job: those that come after it; empty if no job has any
   std::vector<std::uint32_t>
-      not_ended_;  // of each job: those of JobSpec::after that have not ended; empty if no job has any
+      not_ended_;  // of each job: jobs of JobSpec::after that have not ended; empty if no job has any
   bool pass_is_due_ = false;
   bool in_pass_ = false;
   bool asks_for_starts_ = false;  // in the last pass the policy wanted to start a job, or planned to

@@ -69,7 +69,7 @@ bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
 bool Admission::start_at(JobId job, std::span<const GpuId> gpus) {
   check_waits(job);
   refused_alike_ = false;
-  const std::vector<GpuId> chosen{gpus.begin(), gpus.end()};  // they may be those of a job that the view shows
+  const std::vector<GpuId> chosen{gpus.begin(), gpus.end()};  // the view may show them as GPUs of a job
   if (!allocation_.may_share(job, chosen)) return false;
   note_second_order(job, chosen);
   allocation_.start_sharing(job, chosen);
@@ -210,9 +210,8 @@ void Admission::place_anew(std::span<const Claim> claims, std::int64_t capacity)
   std::vector<Claim> order;
   for (const Claim& claim : claims) {
     const bool is_known = in_pass_ && claim.job.index() < state_.jobs.size();
-    // A service that has as many GPUs as its load needs stays where it is.
-    const bool stays = is_known && runs(claim.job) && state_.run(claim.job).serving &&
-                       state_.run(claim.job).width != state_.run(claim.job).spec->gpus;
+    // A service that has as many GPUs as its load needs, or a job that shrank, stays where it is.
+    const bool stays = is_known && runs(claim.job) && state_.run(claim.job).width != state_.run(claim.job).spec->gpus;
     if (stays) capacity -= claim.width;
     if (!stays) order.push_back(claim);
   }
@@ -220,7 +219,6 @@ void Admission::place_anew(std::span<const Claim> claims, std::int64_t capacity)
     const bool is_known = in_pass_ && job.index() < state_.jobs.size();
     if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed again");
     if (!runs(job)) continue;
-    if (state_.run(job).width != state_.run(job).spec->gpus) illegal_step(job, "placed again at another size");
     allocation_.reserve(job, state_.run(job).gpus, false);
     state_.hide(job);
   }

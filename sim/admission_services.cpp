@@ -56,8 +56,7 @@ void Admission::give_to_service(JobId job) {
   if (more.empty()) return;
   allocation_.reserve(job, more, false);
   more.insert(more.begin(), run.gpus.begin(), run.gpus.end());
-  if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, job);
-  allocation_.resize(job, more);
+  go_on_with(job, more);
 }
 
 bool Admission::find_replica_place(JobId job, int gpus) {

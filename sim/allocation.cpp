@@ -111,6 +111,9 @@ bool Allocation::may_share(JobId job, std::span<const GpuId> gpus) const {
   const auto types = state_.types_for(spec);
   if (std::find(types.begin(), types.end(), type) == types.end()) return false;
   if (run.width > state_.capacity.quota_left(spec.vc) || !lies_right(spec, gpus)) return false;
+  if (spec.place >= 0 &&
+      !std::ranges::is_permutation(gpus, state_.workload.places[static_cast<std::size_t>(spec.place)]))
+    return false;
   const JobView view = state_.view_on(job, type);
   const ServerRange servers = state_.servers_for(view);
   const int most = state_.most_on_gpu();

@@ -41,7 +41,8 @@ struct JobView {
   Bytes host_memory{};          ///< for each GPU
   bool timed = false;           ///< has a given duration instead of an iteration graph
   bool running = false;
-  Time since{};  ///< since when it has been running, or waiting
+  bool finished = false;  ///< it has ended, and not because failures interrupted it too often
+  Time since{};           ///< since when it has been running, or waiting
   /// Type of the servers on which it runs or is to be placed, an index into ClusterSpec::types; -1: it waits and may be
   /// placed on several, or the cluster has no types.
   std::int32_t server_type = -1;

@@ -145,6 +145,7 @@ void JobRun::begin_next_attempt() {
 }
 
 void JobRun::undo_until_left(Time left) {
+  undone_at_ends += left - attempt_left();
   const GpuTime undone{left - attempt_left(), spec->gpus};
   remaining_service += undone;
   totals.compute -= undone;
@@ -406,6 +407,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   }
   view.attained_service = run.totals.gpu_time;
   view.running = run.state == JobState::running;
+  view.finished = run.state == JobState::finished;
   view.since = run.since;
   if (view.running) {
     view.server_type = run.type;

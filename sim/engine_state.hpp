@@ -90,6 +90,7 @@ struct alignas(kCacheLine) JobRun {
   int struck = 0;                         ///< interruptions by failures of components, or its own
   int failures = 0;                       ///< failed attempts of a timed job after which it was retried
   int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried
+  Time undone_at_ends{};                  ///< work on each GPU that the ends of attempts of a timed job undid
   std::int64_t tie = 0;                   ///< JobView::tie
   Time arrival;                           ///< its first submission; never() until the jobs before it have ended
   Time submitted;                         ///< JobView::submit
@@ -135,8 +136,7 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] bool is_last_attempt() const { return attempt == static_cast<int>(spec->attempts.size()); }
   /// Attempts of a timed job that have begun and ended, except the last.
   [[nodiscard]] int retries() const { return failures + timeouts; }
-  /// Of a timed job whose attempt has failed: goes on to the next.
-  void begin_next_attempt();
+  void begin_next_attempt();  ///< of a timed job whose attempt has failed
   /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
   void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {

@@ -46,12 +46,9 @@ class JobsPresent {
   std::vector<Int128> sums_;  // until at_
 };
 
-/// The job's own time in seconds, all attempts together.
+/// The job's own time in seconds, all attempts that were made together.
 double own_time(const JobSpec& spec, const JobResult& job) {
-  if (!spec.duration) return job.held.to_seconds();
-  double seconds = spec.duration->to_seconds();
-  for (const Time attempt : spec.attempts) seconds += attempt.to_seconds();
-  return seconds;
+  return (spec.duration ? job.own : job.held).to_seconds();
 }
 
 /// Work in a second on a 1/n share of the cluster, in seconds of the job's own time.

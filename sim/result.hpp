@@ -60,6 +60,7 @@ struct JobResult : JobTotals {
   Time finish = Time::never();        ///< or when it was given up; never() if neither happened
   bool elastic = false;               ///< it may have other numbers of GPUs than `gpus`
   double kept_gpu_s = 0;              ///< GPU time of its work that was kept (sim/kept_time.hpp), if anything can fail
+  Time own{};                         ///< of a job with a duration: work of the attempts that were made, on each GPU
   Time shared;                        ///< part of `held` beside other jobs with a duration on a GPU (sim/sharing.hpp)
   Time lost_to_sharing;               ///< part of `shared` by which it came to be later
   std::string shared_with;            ///< the jobs beside which it ran longest: names, divided by `;`

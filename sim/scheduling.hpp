@@ -161,7 +161,8 @@ class SchedulingActions {
   /// queued, to the placement policy one after the other, except those whose width is more than those in front of them
   /// leave of `capacity`. A queued job that finds a place starts. A running job that gets the same GPUs goes on as if
   /// nothing had happened; one that gets others is preempted and starts there at once; one that finds no place is
-  /// preempted. SchedulingPolicy::queued is called for every preempted job.
+  /// preempted. SchedulingPolicy::queued is called for every preempted job. A running job that has another number of
+  /// GPUs than it prefers stays where it is.
   virtual void place_anew(std::span<const Claim> order, std::int64_t capacity) = 0;
   /// Asks the placement policy where it would put the jobs of `claims` that have no place there, one after the other,
   /// beside the places of the others, if all jobs of `claims` that run left their GPUs first. Each of them waits or
@@ -215,6 +216,10 @@ class SchedulingPolicy {
   virtual void queued(const JobView& /*job*/) {}
   /// Notification: the job no longer runs. It ended, or an attempt failed and it will queue again. Never during a pass.
   virtual void left(JobId /*job*/) {}
+  /// Notification: a running job goes on with another number of GPUs, which no policy has decided: it shrank because
+  /// servers go back or a service needs its GPUs, or it is a service that needs more or fewer. The view shows the job
+  /// with its new GPUs, on which it runs since now. Never during a pass.
+  virtual void resized(JobId /*job*/, const ClusterView& /*cluster*/) {}
   /// Makes the decisions of one instant. Called if a job was queued or left or a decision was due, and any job waits.
   virtual void pass(const ClusterView& cluster, SchedulingActions& actions) = 0;
   /// True if the decisions depend on nothing that running jobs do, and no running job ever gives way to another. What

@@ -260,6 +260,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const auto name_of = [](const std::vector<std::string>& names, std::int32_t index) {
     return index >= 0 && static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)] : "";
   };
+  if (spec.duration) job.own = (run.total_service - run.remaining_service).on_each_of(spec.gpus) + run.undone_at_ends;
   job.vc = name_of(state_.workload.vcs, spec.vc);
   job.user = name_of(state_.workload.users, spec.user);
   job.elastic = run.elastic();

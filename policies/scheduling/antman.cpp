@@ -10,11 +10,13 @@
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/host_room.hpp"
+#include "policies/scheduling/next_places.hpp"
 #include "sim/ports.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -112,6 +114,20 @@ class AntMan final : public SchedulingPolicy {
     return choice;
   }
 
+  /// True if the placement policy has to say where the job runs.
+  [[nodiscard]] static bool needs_placement(const JobView& view) { return view.place >= 0 || view.level >= 0; }
+  /// Where the placement policy would put the job beside the guaranteed jobs alone, or the opportunistic ones.
+  [[nodiscard]] std::vector<GpuId> place_beside(const ClusterView& cluster, SchedulingActions& actions,
+                                                const JobView& view, bool guaranteed) const {
+    std::set<JobId> others;
+    std::vector<JobId> jobs;
+    for (std::size_t g = 0; g < cluster.gpus(); ++g) cluster.jobs_on(GpuId{g}, jobs);
+    std::ranges::copy_if(jobs, std::inserter(others, others.end()),
+                         [&](JobId job) { return is_guaranteed(cluster.job(job)) != guaranteed; });
+    const std::vector<JobId> stopping{others.begin(), others.end()};
+    return NextPlaces{cluster, actions, stopping}.place(view.id, -1, HostRoom::of_rank(view));
+  }
+
   /// GPUs without a guaranteed job: of one server, or of several that have as many of them as a server can; those with
   /// the fewest opportunistic jobs. Empty if there are too few.
   [[nodiscard]] std::vector<GpuId> gpus_without_guaranteed(const ClusterView& cluster, const JobView& view) const {
@@ -174,7 +190,8 @@ class AntMan final : public SchedulingPolicy {
   bool starts_guaranteed(const ClusterView& cluster, SchedulingActions& actions, JobId job) {
     if (actions.start(job)) return true;
     const JobView view = cluster.job(job);
-    const std::vector<GpuId> chosen = gpus_without_guaranteed(cluster, view);
+    const std::vector<GpuId> chosen =
+        needs_placement(view) ? place_beside(cluster, actions, view, true) : gpus_without_guaranteed(cluster, view);
     if (chosen.empty()) return false;
     if (actions.start_at(job, chosen)) return true;
     const std::vector<JobId> others = in_the_way(cluster, view, chosen);
@@ -188,6 +205,10 @@ class AntMan final : public SchedulingPolicy {
 
   bool starts_beside(const ClusterView& cluster, SchedulingActions& actions, JobId job) const {
     const JobView view = cluster.job(job);
+    if (needs_placement(view)) {
+      const std::vector<GpuId> place = place_beside(cluster, actions, view, false);
+      return !place.empty() && actions.start_at(job, place);
+    }
     const ServerRange servers = cluster.servers_for(view);
     const auto per_server = static_cast<std::size_t>(cluster.gpus_per_server(-1));
     std::vector<std::pair<int, GpuId>> open;

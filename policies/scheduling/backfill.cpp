@@ -8,7 +8,8 @@ namespace contend {
 
 Time DurationEstimate::of(const JobView& job) const {
   if (use_limit && job.limit) return *job.limit;
-  return Time::ceil_nanoseconds(factor * static_cast<double>(job.remaining_service.on_each_of(job.gpus).ns()));
+  const Time left = job.remaining_service.on_each_of(job.preferred_gpus);
+  return Time::ceil_nanoseconds(factor * static_cast<double>(left.ns()));
 }
 
 namespace {
@@ -16,13 +17,14 @@ namespace {
 /// The speed of a job on servers of that type; -1: the slowest of the types that it may use.
 double speed_of(const JobView& job, const ClusterView& cluster, std::int32_t type) {
   const auto types = static_cast<std::int32_t>(cluster.types());
-  if (0 <= type && type < types) return cluster.speed_on(job, type);
+  if (0 <= type && type < types) return cluster.speed_with(job, job.gpus, type);
   const ServerRange usable = cluster.servers_for(job);
   double slowest = 0;
   for (std::int32_t t = 0; t < types; ++t) {
     const ServerRange of_type = cluster.servers_of_type(t);
     if (of_type.first >= usable.last || usable.first >= of_type.last) continue;
-    if (const double speed = cluster.speed_on(job, t); speed > 0 && (slowest == 0 || speed < slowest)) slowest = speed;
+    if (const double speed = cluster.speed_with(job, job.gpus, t); speed > 0 && (slowest == 0 || speed < slowest))
+      slowest = speed;
   }
   return slowest > 0 ? slowest : 1;
 }
@@ -67,15 +69,32 @@ void BackfillPolicy::left(JobId id) {
   jobs_.erase(at);
 }
 
+void BackfillPolicy::resized(JobId id, const ClusterView& cluster) {
+  plan_.look_at(cluster);
+  BackfillJob& job = jobs_.at(id);
+  const BackfillJob before = job;
+  running_.erase({before.end, id});
+  const PlacePlan::Place freed = plan_.release(id);
+  job.view = cluster.job(id);
+  leaves(before, cluster.now(), &job.view);
+  note_start(job, cluster);
+  if (job.view.gpus < before.view.gpus) {
+    news_.has_freed = true;
+    note_freed(freed, before.end, cluster, news_);
+  }
+  if (job.view.gpus > before.view.gpus || job.end > before.end) news_.has_taken = true;
+}
+
 BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
   const bool is_first = !plan_.is_ready();
   plan_.look_at(cluster);
   const Time now = cluster.now();
-  News news;
+  News news = std::exchange(news_, {});
   for (const BackfillJob& job : std::exchange(ended_, {})) {
     const PlacePlan::Place freed = plan_.release(job.view.id);
     ++changes_;
-    leaves(job);
+    const GpuTime held = cluster.job(job.view.id).attained_service - job.view.attained_service;
+    leaves(job, job.start + held.on_each_of(job.view.gpus), nullptr);
     if (job.end <= now) continue;
     news.has_freed = true;
     note_freed(freed, job.end, cluster, news);

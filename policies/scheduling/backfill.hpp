@@ -78,7 +78,7 @@ struct BackfillJob {
   std::uint32_t queue = 0;  ///< of the jobs that may use the same servers and share one quota
   std::int32_t shape = 0;
   Time estimate{};                ///< on the slowest servers that it may use, until the pass that can use its GPUs
-  Time start{}, end{};            ///< of a running job; the end is estimated
+  Time start{}, end{};            ///< of a running job, or when it was resized; the end is estimated
   Time due{};                     ///< the end that was estimated first
   std::optional<Time> planned{};  ///< of a waiting job: the start of the place that is kept for it
   [[nodiscard]] Rank rank() const { return {view.submit.ns(), 0, view.tie, view.id}; }
@@ -95,6 +95,7 @@ class BackfillPolicy : public SchedulingPolicy {
   [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
+  void resized(JobId id, const ClusterView& cluster) final;
 
  protected:
   /// What has happened since the last pass.
@@ -108,8 +109,9 @@ class BackfillPolicy : public SchedulingPolicy {
 
   /// Called at the beginning of a pass for each job that has arrived since the last one.
   virtual void joins(BackfillJob& job) = 0;
-  /// Called at the beginning of a pass for each job that has left its GPUs since the last one.
-  virtual void leaves(const BackfillJob& /*job*/) {}
+  /// Called at the beginning of a pass for each job that has left its GPUs since the last one, which was at `at`; and
+  /// when a job goes on with other GPUs, `next`.
+  virtual void leaves(const BackfillJob& /*job*/, Time /*at*/, const JobView* /*next*/) {}
   /// Returns until when a job is assumed to run that has outrun its estimate.
   [[nodiscard]] virtual Time prolonged(const BackfillJob& job, Time now) const = 0;
   /// A pass must call it first: brings the plan up to the present, and calls joins() for new jobs.
@@ -183,6 +185,7 @@ class BackfillPolicy : public SchedulingPolicy {
   std::set<std::pair<Time, JobId>> running_;  // by estimated end
   std::vector<JobId> arrived_;
   std::vector<BackfillJob> ended_;  // since the last pass
+  News news_;                       // since the last pass, of jobs that were resized
   PlacePlan plan_;
   std::int32_t vc_ = -1;               // of the jobs, as far as it says which servers they may use
   int in_service_ = 0;                 // GPUs, at the end of the last pass

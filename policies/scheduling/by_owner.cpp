@@ -20,6 +20,12 @@ void ByOwner::left(JobId job) {
   part.policy->left(job);
 }
 
+void ByOwner::resized(JobId job, const ClusterView& cluster) {
+  Part& part = *part_of_[job.index()];
+  part.has_news = true;
+  part.policy->resized(job, cluster);
+}
+
 void ByOwner::admit(const ClusterView& cluster) {
   for (const JobView& job : std::exchange(arrived_, {})) {
     const std::int32_t owner = cluster.owns_servers(job.vc) ? job.vc : -1;

@@ -28,6 +28,7 @@ class ByOwner final : public SchedulingPolicy {
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return first_->key(job); }
   void queued(const JobView& job) override;
   void left(JobId job) override;
+  void resized(JobId job, const ClusterView& cluster) override;
   void pass(const ClusterView& cluster, SchedulingActions& actions) override;
   [[nodiscard]] bool ignores_progress() const override { return first_->ignores_progress(); }
   [[nodiscard]] bool idle_passes() const override { return first_->idle_passes(); }

@@ -3,9 +3,13 @@
 // GPUs, CPUs and host memory.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/host_room.hpp"
 #include "policies/scheduling/shares.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace contend {
 
@@ -16,7 +20,19 @@ class DominantResource final : public SharePolicy {
   using SharePolicy::SharePolicy;
 
  private:
-  void begin(const Holdings& cluster) override { cluster_ = cluster; }
+  /// Counts what the servers in service have together. A resource that is not limited is 0.
+  void look(const ClusterView& cluster) override {
+    constexpr std::int64_t kNotCounted = 1'000'000'000'000'000;  // more CPUs or bytes than any server has
+    const std::uint64_t now = service_changes(cluster);
+    if (std::exchange(changes_, now) == now) return;
+    cluster_ = {};
+    for (const auto& [host, gpus] : whole_servers(cluster)) {
+      if (gpus == 0) continue;
+      cluster_.milli_gpus += std::int64_t{gpus} * kWholeGpu;
+      if (host.milli_cpus < kNotCounted) cluster_.milli_cpus += host.milli_cpus;
+      if (host.host_memory < kNotCounted) cluster_.host_bytes += host.host_memory;
+    }
+  }
   double share(std::int32_t, const Holdings& held, double weight) override {
     const auto part = [](std::int64_t used, std::int64_t of) {
       return of == 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(of);
@@ -27,6 +43,7 @@ class DominantResource final : public SharePolicy {
   }
 
   Holdings cluster_;
+  std::optional<std::uint64_t> changes_;  // of the servers, when they were counted
 };
 
 std::unique_ptr<SchedulingPolicy> make_drf(const Parameters& parameters, const PolicyContext& context) {
@@ -43,7 +60,7 @@ PolicyRow<SchedulingPolicy> drf_scheduling() {
           .parameters = kParameters,
           .make = make_drf,
           .compares_vcs = true,
-          .accounts = AccountUse::weights};
+          .accounts = accounts_of_shares};
 }
 
 }  // namespace contend

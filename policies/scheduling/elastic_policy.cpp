@@ -98,7 +98,8 @@ std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std:
       for (std::size_t t = 0; t < made.size(); ++t) speeds[t].push_back(made[t]);
     };
     for (const int size : cluster.sizes_of(job.view.id)) add(size);
-    if (cluster.sizes_of(job.view.id).empty()) add(job.view.preferred_gpus);
+    // A service scales itself: while it runs it has the size that it holds.
+    if (cluster.sizes_of(job.view.id).empty()) add(job.held > 0 ? job.held : job.view.preferred_gpus);
     for (const std::vector<double>& of_type : speeds)
       job.speeds.insert(job.speeds.end(), of_type.begin(), of_type.end());
   }

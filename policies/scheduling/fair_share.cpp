@@ -42,7 +42,7 @@ class FairShare final : public SharePolicy {
     Time at{};
   };
 
-  void look(Time now) override { now_ = now; }
+  void look(const ClusterView& cluster) override { now_ = cluster.now(); }
   double share(std::int32_t account, const Holdings& held, double weight) override {
     return up_to(account, held, now_).gpu_seconds / weight;
   }
@@ -98,7 +98,7 @@ PolicyRow<SchedulingPolicy> fair_share_scheduling() {
           .parameters = kParameters,
           .make = make_fair_share,
           .compares_vcs = true,
-          .accounts = AccountUse::weights};
+          .accounts = accounts_of_shares};
 }
 
 }  // namespace contend

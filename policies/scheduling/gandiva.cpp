@@ -16,6 +16,7 @@
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
 #include "policies/scheduling/host_room.hpp"
+#include "policies/scheduling/next_places.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -80,6 +81,7 @@ class Gandiva final : public SchedulingPolicy {
 
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
     const Time now = cluster.now();
+    actions_ = &actions;
     count_time(now);
     const bool slice_ends = takes_turns_ && now >= slice_end_;
     if (!takes_turns_ || slice_ends) slice_end_ = now + slice_;
@@ -193,7 +195,9 @@ class Gandiva final : public SchedulingPolicy {
   /// Each has as many of its GPUs as one server can have, but the last, which has the rest.
   [[nodiscard]] std::vector<GandivaPart> home_for(const ClusterView& cluster, const GandivaUnit& unit,
                                                   std::span<const int> free) const {
-    const ServerRange range = cluster.servers_for(cluster.job(unit.jobs.front()));
+    const JobView view = cluster.job(unit.jobs.front());
+    if (view.place >= 0 || view.level >= 0) return placed_home_for(cluster, unit, !free.empty());
+    const ServerRange range = cluster.servers_for(view);
     std::vector<int> affinity(gpus_.size(), 1);  // 0: all are of its size; 1: there are none; 2: others
     for (const GandivaUnit& other : units_)
       for (const GandivaPart& part : other.home)
@@ -226,6 +230,36 @@ class Gandiva final : public SchedulingPolicy {
       left -= wanted;
     }
     return home;
+  }
+
+  /// The home of a unit that must run on certain GPUs or lie in certain levels: where the placement policy would put it
+  /// beside all units if there is room, else if nothing ran; with `only_free` as the cluster is now.
+  [[nodiscard]] std::vector<GandivaPart> placed_home_for(const ClusterView& cluster, const GandivaUnit& unit,
+                                                         bool only_free) const {
+    const HostRoom need = need_of(unit);
+    if (only_free && is_pinned(cluster, unit)) return {};  // it has no other home
+    std::vector<GandivaPart> home;
+    for (const bool beside_others : {true, false}) {
+      NextPlaces next{cluster, *actions_, only_free ? std::vector<JobId>{} : running(cluster)};
+      for (const GandivaUnit& other : units_) {
+        if (only_free || !beside_others || &other == &unit) continue;
+        for (const GandivaPart& part : other.home) next.take({{part.server, part.gpus}}, need_of(other));
+      }
+      for (const auto& [server, gpus] : next.ask(unit.jobs.front(), -1, need))
+        home.push_back({static_cast<std::uint32_t>(server), gpus});
+      if (!home.empty() || only_free) break;
+    }
+    return home;
+  }
+
+  [[nodiscard]] static bool is_pinned(const ClusterView& cluster, const GandivaUnit& unit) {
+    return cluster.job(unit.jobs.front()).place >= 0;
+  }
+  [[nodiscard]] std::vector<JobId> running(const ClusterView& cluster) const {
+    std::vector<JobId> jobs;
+    for (const auto& [job, known] : known_)
+      if (cluster.job(job).running) jobs.push_back(job);
+    return jobs;
   }
 
   /// Two jobs that have been together go on as two units; the second queues.
@@ -333,7 +367,9 @@ class Gandiva final : public SchedulingPolicy {
 
   [[nodiscard]] bool may_try(const ClusterView& cluster, const GandivaUnit& a, const GandivaUnit& b) const {
     if (a.gpus != b.gpus || a.jobs.size() > 1 || apart_.contains(pair_of(a.jobs.front(), b.jobs.front()))) return false;
-    const std::int32_t vcs[] = {cluster.job(a.jobs.front()).vc, cluster.job(b.jobs.front()).vc};
+    const JobView first = cluster.job(a.jobs.front()), second = cluster.job(b.jobs.front());
+    if (first.place != second.place || first.level != second.level) return false;
+    const std::int32_t vcs[] = {first.vc, second.vc};
     if (!QuotasLeft{cluster}.take(vcs, a.gpus)) return false;  // no quota would ever let both run
     HostRoom need = need_of(a);
     need.add(need_of(b), 1);
@@ -366,9 +402,19 @@ class Gandiva final : public SchedulingPolicy {
     std::vector<int> left = gpus_;
     std::vector<HostRoom> host_left = hosts_;
     QuotasLeft quotas{cluster};
+    std::optional<NextPlaces> next;  // if any waits for certain GPUs
+    std::set<GpuId> claimed;         // by units that are chosen and run or need certain ones
     for (const std::size_t at : order) {
       const GandivaUnit& unit = units_[at];
       const HostRoom need = need_of(unit);
+      const auto held = cluster.gpus_of(unit.jobs.front());
+      std::vector<GpuId> certain{held.begin(), held.end()};
+      if (!unit.runs && is_pinned(cluster, unit)) {
+        if (!next) next.emplace(cluster, *actions_, running(cluster));
+        certain = next->place(unit.jobs.front(), -1, need);
+        if (certain.empty()) continue;
+      }
+      if (std::ranges::any_of(certain, [&](GpuId gpu) { return claimed.contains(gpu); })) continue;
       const auto fits = [&](const GandivaPart& part) {
         return part.gpus <= left[part.server] && host_left[part.server].ranks(need, part.gpus) == part.gpus;
       };
@@ -380,6 +426,7 @@ class Gandiva final : public SchedulingPolicy {
         left[part.server] -= part.gpus;
         host_left[part.server].add(need, -part.gpus);
       }
+      claimed.insert(certain.begin(), certain.end());
       chosen.push_back(at);
     }
     return chosen;
@@ -396,7 +443,9 @@ class Gandiva final : public SchedulingPolicy {
       }
       units_[at].runs = stays[at] != 0 && cluster.job(units_[at].jobs.front()).running;
     }
-    for (const std::size_t at : chosen) start(cluster, actions, at);
+    for (const bool pinned : {true, false})
+      for (const std::size_t at : chosen)
+        if (is_pinned(cluster, units_[at]) == pinned) start(cluster, actions, at);
   }
 
   static bool same_gpus(const ClusterView& cluster, JobId a, JobId b) {
@@ -408,7 +457,10 @@ class Gandiva final : public SchedulingPolicy {
     const JobId first = units_[at].jobs.front();
     if (!units_[at].runs) {
       const std::vector<GpuId> gpus = free_gpus(cluster, units_[at]);
-      if (std::ssize(gpus) < units_[at].gpus || !actions.start_at(first, gpus)) return;
+      const bool starts = is_pinned(cluster, units_[at])
+                              ? actions.start(first)
+                              : std::ssize(gpus) == units_[at].gpus && actions.start_at(first, gpus);
+      if (!starts) return;
       units_[at].runs = true;
     }
     if (units_[at].jobs.size() < 2 || cluster.job(units_[at].jobs.back()).running) return;
@@ -468,7 +520,8 @@ class Gandiva final : public SchedulingPolicy {
   std::vector<HostRoom> hosts_, host_load_;  // CPUs and memory of the servers, and those that jobs hold
   std::size_t per_server_ = 1;
   Time counted_until_{}, slice_end_{};
-  bool takes_turns_ = false;  // since the last pass
+  bool takes_turns_ = false;              // since the last pass
+  SchedulingActions* actions_ = nullptr;  // in a pass only
 };
 
 std::unique_ptr<SchedulingPolicy> make_gandiva(const Parameters& parameters, const PolicyContext&) {

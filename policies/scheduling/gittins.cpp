@@ -34,7 +34,10 @@ class Gittins final : public LevelPolicy {
     if (index < cost_.size()) return cost_[index];
     return cost_.empty() ? level : kNeverSeen + level;
   }
-  void job_left(const WalkJob& job) override { left_.push_back(job.view.id); }
+  void job_left(const WalkJob& job) override {
+    LevelPolicy::job_left(job);
+    left_.push_back(job.view.id);
+  }
   [[nodiscard]] bool keys_changed(const ClusterView& cluster) override;
 
   GpuTime quantum_;
@@ -48,7 +51,7 @@ class Gittins final : public LevelPolicy {
 bool Gittins::keys_changed(const ClusterView& cluster) {
   for (const JobId id : std::exchange(left_, {})) {
     const JobView job = cluster.job(id);
-    if (job.remaining_service == GpuTime{}) services_.push_back(job.attained_service);  // else an attempt failed
+    if (job.finished) services_.push_back(job.attained_service);  // else an attempt failed
   }
   if (services_.size() < next_fit_) return false;
   next_fit_ = services_.size() + (services_.size() + 3) / 4;

@@ -155,6 +155,10 @@ class GroupPlaces {
 
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
                 std::span<const JobId> running, std::span<const JobId> rest) {
+  std::vector<GpuGroup> placed{groups.begin(), groups.end()};
+  for (GpuGroup& group : placed)  // the others join a job that must run on certain GPUs
+    std::ranges::stable_partition(group.jobs, [&](JobId job) { return cluster.job(job).place >= 0; });
+  groups = placed;
   GroupPlaces places{cluster, groups};
   places.keep();
   if (!rest.empty()) places.keep_rest(actions, running, rest);
@@ -184,6 +188,10 @@ SharedPlaces::SharedPlaces(const ClusterView& cluster, SchedulingActions& action
 }
 
 bool SharedPlaces::could_share(std::span<const JobId> jobs, std::int32_t type) {
+  std::set<std::int32_t> certain;  // places on which one of them must run
+  for (const JobId job : jobs) certain.insert(cluster_.job(job).place);
+  certain.erase(-1);
+  if (certain.size() > 1) return false;
   if (!places_) return true;
   std::pair<std::vector<std::int32_t>, std::int32_t> key{{}, type};
   for (const JobId job : jobs) key.first.push_back(shapes_.of(cluster_.job(job)));

@@ -62,6 +62,14 @@ void GreedyWalk::rerank(JobId job, const MovingRank& rank) {
   }
 }
 
+void GreedyWalk::widen(JobId job, std::int64_t width) {
+  Member& member = members_.at(job);
+  unrun(member);
+  used_ += width - member.width;
+  member.width = width;
+  run(member);
+}
+
 std::int64_t GreedyWalk::used_before(const Rank& place, Time now) const {
   std::int64_t sum = 0;
   for (const auto& [rate, jobs] : running_) sum += jobs.sum_before(in_group(rate, place, now));

@@ -34,6 +34,8 @@ class GreedyWalk {
   void remove(JobId job);
   /// Moves a job, waiting or running, to another place.
   void rerank(JobId job, const MovingRank& rank);
+  /// A running job takes so much from now on.
+  void widen(JobId job, std::int64_t width);
 
   struct Member {
     MovingRank at;

@@ -68,7 +68,14 @@ std::int64_t LevelPolicy::next_label() {
 // pass. After the pass the running jobs come first again. The running and the waiting jobs each keep their order.
 Rank LevelPolicy::waiting_rank(WalkJob& job) {
   const bool is_joining = job.is_new || std::find(moved_.begin(), moved_.end(), job.view.id) != moved_.end();
-  if (job.is_new) job.level = level_at(attained(job), 0);  // the service of a failed attempt counts
+  if (job.is_new) {  // or queues for another attempt: service and waiting before that count
+    if (const auto kept = kept_.extract(job.view.id)) {
+      job.forgotten = kept.mapped().forgotten;
+      job.waited = kept.mapped().waited;
+      forget_width(job, kept.mapped().gpus, job.view);
+    }
+    job.level = level_at(attained(job), 0);
+  }
   schedule(job);
   if (!options_.rules.list_order) return rank(job);
   const std::int64_t label = is_joining ? next_label() + kPass / 2 : next_label() - 2 * passes() * kPass;
@@ -88,6 +95,22 @@ void LevelPolicy::job_started(WalkJob& job) {
 
 void LevelPolicy::job_stopped(WalkJob& job) {
   unschedule(job);
+}
+
+void LevelPolicy::job_left(const WalkJob& job) {
+  const bool is_resized = !options_.gpu_time && job.view.gpus != job.view.preferred_gpus;
+  if (options_.promote > 0 || job.forgotten != GpuTime{} || is_resized)
+    kept_[job.view.id] = {job.forgotten, job.waited, job.view.gpus};
+}
+
+void LevelPolicy::width_changes(WalkJob& job, const JobView& next) {
+  forget_width(job, job.view.gpus, next);
+}
+
+void LevelPolicy::forget_width(WalkJob& job, int gpus, const JobView& next) const {
+  if (options_.gpu_time || gpus == next.gpus) return;
+  const GpuTime on_all = next.attained_service;
+  job.forgotten = on_all - GpuTime{(on_all - job.forgotten).on_each_of(gpus), next.gpus};
 }
 
 Rank LevelPolicy::rank(const WalkJob& job) const {

@@ -60,6 +60,7 @@ class LevelPolicy : public WalkPolicy {
   }
   /// Called first in each pass. Returns true if the keys of levels have changed.
   [[nodiscard]] virtual bool keys_changed(const ClusterView& /*cluster*/) { return false; }
+  void job_left(const WalkJob& job) override;
 
  private:
   static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give
@@ -73,6 +74,7 @@ class LevelPolicy : public WalkPolicy {
   void after_walks(const ClusterView& cluster) final;
   void job_started(WalkJob& job) final;
   void job_stopped(WalkJob& job) final;
+  void width_changes(WalkJob& job, const JobView& next) final;
 
   /// Returns the service that counts for the level: GPU time, or the time on one GPU without Options::gpu_time.
   [[nodiscard]] GpuTime attained(const WalkJob& job) const;
@@ -80,6 +82,8 @@ class LevelPolicy : public WalkPolicy {
   [[nodiscard]] Time due(const WalkJob& job) const;
   /// Returns the time at which a waiting job is promoted.
   [[nodiscard]] Time promotion(const WalkJob& job) const;
+  /// Where time on the GPUs counts, keeps it for a job that had so many GPUs and has as many as `next` shows.
+  void forget_width(WalkJob& job, int gpus, const JobView& next) const;
   void schedule(WalkJob& job);
   void unschedule(WalkJob& job);
   void move(WalkJob& job);
@@ -99,7 +103,15 @@ class LevelPolicy : public WalkPolicy {
     return due_list(demotes).first([&](const Due& entry) { return is_due(entry, demotes); });
   }
 
+  /// What counts of a job that has left, should it queue again.
+  struct Kept {
+    GpuTime forgotten;
+    Time waited;
+    int gpus;
+  };
+
   Options options_;
+  std::map<JobId, Kept> kept_;
   LazyHeap<Due> demotions_, promotions_;
   std::map<int, std::set<std::pair<std::int64_t, JobId>>> late_;  // by number of GPUs; only with late_wakeup
   std::vector<JobId> moved_;                                      // jobs moved in this pass; only with list_order

@@ -18,7 +18,7 @@ NextPlaces::NextPlaces(const ClusterView& cluster, SchedulingActions& actions, s
   left_ = servers_without(cluster, [&](JobId job) { return stops.contains(job); });
 }
 
-Spots NextPlaces::ask(JobId job, std::int32_t type, const HostRoom& rank) {
+std::vector<GpuId> NextPlaces::place(JobId job, std::int32_t type, const HostRoom& rank) {
   JobView view = cluster_.job(job);
   view.server_type = -1;
   const ServerRange range = usable_servers(cluster_, view, type);
@@ -29,8 +29,11 @@ Spots NextPlaces::ask(JobId job, std::int32_t type, const HostRoom& rank) {
     for (int gpu = 0; gpu < ranks; ++gpu) room.gpus.emplace_back(s * per_server + static_cast<std::size_t>(gpu));
   }
   std::vector<GpuId> place;
-  if (std::ssize(room.gpus) < view.gpus || !actions_.plan_in(job, plan_.in_place(view, kSoon, room), place)) return {};
-  return spots_of(cluster_, place);
+  if (std::ssize(room.gpus) < view.gpus) return place;
+  const ServerSet servers{cluster_.servers(), range};
+  const ClusterView& then = view.place < 0 ? plan_.in_place(view, kSoon, room) : plan_.at(view, room.start, servers);
+  static_cast<void>(actions_.plan_in(job, then, place));
+  return place;
 }
 
 void NextPlaces::take(const Spots& spots, const HostRoom& rank) {

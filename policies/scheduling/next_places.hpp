@@ -20,7 +20,11 @@ class NextPlaces {
   /// Where the placement policy would put a job, which waits or is among those that stop, on servers of that type (-1:
   /// any), if it sees of each server as many GPUs as there are CPUs and memory for ranks with these needs. Empty: it
   /// has no place.
-  [[nodiscard]] Spots ask(JobId job, std::int32_t type, const HostRoom& rank);
+  [[nodiscard]] Spots ask(JobId job, std::int32_t type, const HostRoom& rank) {
+    return spots_of(cluster_, place(job, type, rank));
+  }
+  /// The GPUs themselves, which count only of a job that must run on certain ones.
+  [[nodiscard]] std::vector<GpuId> place(JobId job, std::int32_t type, const HostRoom& rank);
   /// These GPUs, and what such ranks need on their servers, are free no longer.
   void take(const Spots& spots, const HostRoom& rank);
 

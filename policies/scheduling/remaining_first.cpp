@@ -97,8 +97,9 @@ class RemainingFirst final : public WalkPolicy {
   /// By how much the key of a job falls in each nanosecond at that speed, rounded up, so that a job that has just given
   /// way never has a smaller key than before; 0 if it can't be told.
   [[nodiscard]] std::int64_t rate(const JobView& view, double speed) const {
-    constexpr double kMost = 1 << 30;  // so that the key at any time is far from the end of its range
-    const double falls = what_ == Remaining::service ? speed * view.gpus : speed;
+    constexpr double kMost = 1 << 30;              // so that the key at any time is far from the end of its range
+    const double preferred = view.preferred_gpus;  // on which the speed of the work counts
+    const double falls = what_ == Remaining::service ? speed * preferred : speed * (preferred / view.gpus);
     return falls < kMost ? static_cast<std::int64_t>(std::ceil(falls * kParts)) : 0;
   }
 

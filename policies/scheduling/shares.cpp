@@ -12,8 +12,6 @@ Holdings held_by(const JobView& view) {
   return {width_of(view), std::int64_t{view.milli_cpus} * view.gpus, view.host_memory.count() * view.gpus};
 }
 
-constexpr std::int64_t kNotCounted = 1'000'000'000'000'000;  // more CPUs or bytes than any server has: not limited
-
 }  // namespace
 
 SharePolicy::Options::Options(const Parameters& parameters, const PolicyContext& context)
@@ -26,12 +24,31 @@ SharePolicy::Options::Options(const Parameters& parameters, const PolicyContext&
 
 void SharePolicy::queued(const JobView& view) {
   if (!in_pass_) return arrived_.push_back(view);
-  hold(view, -1);  // the job was preempted
+  hold(job(view.id).view, -1);  // the job was preempted
   insert(view);
 }
 
 void SharePolicy::left(JobId id) {
   left_.push_back(id);
+}
+
+void SharePolicy::settle_left(const ClusterView& cluster) {
+  for (const JobId id : std::exchange(left_, {})) {
+    const Job& gone = job(id);
+    const GpuTime held = cluster.job(id).attained_service - gone.view.attained_service;
+    now_ = gone.since + held.on_each_of(gone.view.gpus);
+    hold(gone.view, -1);
+  }
+}
+
+void SharePolicy::resized(JobId id, const ClusterView& cluster) {
+  settle_left(cluster);
+  now_ = cluster.now();
+  Job& running = job(id);
+  hold(running.view, -1);
+  running.view = cluster.job(id);
+  running.since = now_;
+  hold(running.view, 1);
 }
 
 void SharePolicy::insert(const JobView& view) {
@@ -70,36 +87,32 @@ bool SharePolicy::within_quota(const ClusterView& cluster, const JobView& view) 
   return view.gpus <= cluster.vc_quota(view.vc) - cluster.vc_used(view.vc);
 }
 
-void SharePolicy::count(const ClusterView& cluster) {
-  Holdings all{std::int64_t{cluster.free_gpus()} * kWholeGpu, 0, 0};
-  for (std::size_t s = 0; s < cluster.servers(); ++s) {
-    if (cluster.free_gpus(ServerId{s}) == 0) continue;  // it is out of service: nothing runs yet
-    const std::int64_t cpus = cluster.free_milli_cpus(ServerId{s});
-    const std::int64_t bytes = cluster.free_host_memory(ServerId{s}).count();
-    if (cpus < kNotCounted) all.milli_cpus += cpus;
-    if (bytes < kNotCounted) all.host_bytes += bytes;
-  }
-  begin(all);
+std::uint64_t SharePolicy::service_changes(const ClusterView& cluster) const {
+  std::uint64_t changes = cluster.service_changes(-1);
+  for (std::int32_t vc = 0; vc < std::ssize(options_.weights); ++vc) changes += cluster.service_changes(vc);
+  return changes;
 }
 
-int SharePolicy::reach(const ClusterView& cluster, const Account& account, bool borrowing) const {
+int SharePolicy::reach(const ClusterView& cluster, std::int32_t vc, bool borrowing) const {
   if (options_.strict) return INT_MAX;
-  if (options_.by_user) return cluster.free_gpus();
-  const int free = cluster.free_gpus_of_vc(account.vc);
-  const int quota = cluster.vc_quota(account.vc);
-  if (borrowing || quota == INT_MAX) return std::min(free, cluster.quota_left(account.vc));
+  const int free = cluster.free_gpus_of_vc(vc);
+  const int quota = cluster.vc_quota(vc);
+  if (borrowing || quota == INT_MAX) return std::min(free, cluster.quota_left(vc));
   int borrowed = 0;  // GPUs of the other virtual clusters that borrow
-  for (const auto& [vc, jobs] : running_) {
-    if (vc == account.vc || cluster.vc_quota(vc) == INT_MAX || !options_.reclaim) continue;
-    if (cluster.vc_used(vc) <= cluster.vc_quota(vc)) continue;
-    borrowed += cluster.vc_used(vc);  // gangs go as a whole
+  for (const auto& [other, jobs] : running_) {
+    if (other == vc || cluster.vc_quota(other) == INT_MAX || !options_.reclaim) continue;
+    if (cluster.vc_used(other) <= cluster.vc_quota(other)) continue;
+    borrowed += cluster.vc_used(other);  // gangs go as a whole
   }
-  return std::min(free + borrowed, quota - cluster.vc_used(account.vc));
+  return std::min(free + borrowed, quota - cluster.vc_used(vc));
 }
 
 const Lanes::Place* SharePolicy::next_of(const ClusterView& cluster, Account& account, bool borrowing) const {
-  const int limit = reach(cluster, account, borrowing);
+  std::optional<std::int32_t> vc;  // `limit` is of jobs of this one
+  int limit = 0;
   return account.lanes.front([&](const Lanes::Lane& lane) {
+    if (vc != lane.example.vc) limit = reach(cluster, lane.example.vc, borrowing);
+    vc = lane.example.vc;
     return demand_of(lane.example) <= limit && within_quota(cluster, lane.example) != borrowing &&
            !refused_.contains(lane.shape);
   });
@@ -112,14 +125,11 @@ void SharePolicy::add_turn(const ClusterView& cluster, std::int32_t id, bool bor
 }
 
 void SharePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
+  settle_left(cluster);
   now_ = cluster.now();
   in_pass_ = true;
-  if (!std::exchange(has_begun_, true)) count(cluster);
-  for (const JobId id : std::exchange(left_, {})) {
-    hold(job(id).view, -1);
-  }
   for (const JobView& view : std::exchange(arrived_, {})) insert(view);
-  look(now_);
+  look(cluster);
   refused_jobs_.clear();
   holds_back_all_ = JobId::none();
   holds_back_.clear();
@@ -181,7 +191,7 @@ SharePolicy::Attempt SharePolicy::try_to_start(const ClusterView& cluster, Sched
   if (attempt == Attempt::refused && !borrowing && options_.reclaim && start_taking_back(cluster, actions, view)) {
     attempt = Attempt::started_preempting;
   }
-  if (attempt != Attempt::refused) job(id).started = ++starts_;
+  if (attempt != Attempt::refused) job(id) = {view, ++starts_, now_};
   return attempt;
 }
 

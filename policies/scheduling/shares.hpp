@@ -36,6 +36,11 @@ inline constexpr ParameterInfo kReclaim{
 inline constexpr ParameterInfo kStrictShares{"strict", false, 0, 0,
                                              "a job that can't start holds back accounts with larger shares"};
 
+/// PolicyRow::accounts: users have no weights.
+[[nodiscard]] inline AccountUse accounts_of_shares(const Parameters& parameters) {
+  return {.weight = !parameters.get<bool>("by_user"), .guarantees = true};
+}
+
 class SharePolicy : public SchedulingPolicy {
  public:
   struct Options {
@@ -49,16 +54,17 @@ class SharePolicy : public SchedulingPolicy {
   [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
+  void resized(JobId id, const ClusterView& cluster) final;
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
 
  protected:
   /// Returns the current share of an account; the smallest share goes first. `weight` > 0 is the account's claim on the
   /// cluster relative to the other accounts.
   [[nodiscard]] virtual double share(std::int32_t account, const Holdings& held, double weight) = 0;
-  /// Called once before any job runs, with the resources of the cluster. A resource that is not limited is 0.
-  virtual void begin(const Holdings& /*cluster*/) {}
   /// Called first in a pass.
-  virtual void look(Time /*now*/) {}
+  virtual void look(const ClusterView& /*cluster*/) {}
+  /// Counts how often GPUs of any server have gone out of service or come back.
+  [[nodiscard]] std::uint64_t service_changes(const ClusterView& cluster) const;
   /// Called before the holdings of an account change; `held` are those until now.
   virtual void changes(std::int32_t /*account*/, const Holdings& /*held*/, Time /*now*/) {}
 
@@ -66,6 +72,7 @@ class SharePolicy : public SchedulingPolicy {
   struct Job {
     JobView view;
     std::uint64_t started = 0;  ///< number of its start, counted over all jobs; 0: the job waits
+    Time since{};               ///< start of its run, or when it was resized
   };
   struct Account {
     Lanes lanes;
@@ -85,8 +92,8 @@ class SharePolicy : public SchedulingPolicy {
   [[nodiscard]] double weight(const ClusterView& cluster, const Account& account) const;
   [[nodiscard]] static bool within_quota(const ClusterView& cluster, const JobView& view);
   void insert(const JobView& view);
-  /// Returns the largest number of GPUs with which a job of the account could start in this round.
-  [[nodiscard]] int reach(const ClusterView& cluster, const Account& account, bool borrowing) const;
+  /// Returns the largest number of GPUs with which a job of the virtual cluster could start in this round.
+  [[nodiscard]] int reach(const ClusterView& cluster, std::int32_t vc, bool borrowing) const;
   /// Returns the next job of the account that may start in this round, and nullptr if there is none.
   [[nodiscard]] const Lanes::Place* next_of(const ClusterView& cluster, Account& account, bool borrowing) const;
   void add_turn(const ClusterView& cluster, std::int32_t account, bool borrowing);
@@ -96,11 +103,11 @@ class SharePolicy : public SchedulingPolicy {
   bool start_taking_back(const ClusterView& cluster, SchedulingActions& actions, const JobView& view);
   void explain(const ClusterView& cluster, SchedulingActions& actions);
   void hold(const JobView& view, int sign);
-  void count(const ClusterView& cluster);
+  void settle_left(const ClusterView& cluster);
 
   Options options_;
   Time now_{};
-  bool has_begun_ = false, in_pass_ = false;
+  bool in_pass_ = false;
   std::uint64_t starts_ = 0;
   Shapes shapes_;
   std::vector<Job> jobs_;  // by job

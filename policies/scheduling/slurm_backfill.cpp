@@ -59,12 +59,20 @@ class SlurmBackfill final : public BackfillPolicy {
 
  private:
   using Place = std::tuple<std::int64_t, std::int64_t, Time, std::int64_t, JobId>;  // in the queue
+  /// A job that has left its GPUs.
+  struct Leaving {
+    Time at;
+    JobView job;
+    std::optional<JobView> next;  ///< it goes on so with others
+  };
 
   SlurmBackfill(const Parameters& parameters, const PolicyContext& context, const AccountTree& tree)
       : BackfillPolicy{parameters, context.quantum}, options_{parameters}, tree_{tree}, priority_{parameters, tree} {}
 
   void joins(BackfillJob& job) override;
-  void leaves(const BackfillJob& job) override { left_.push_back(job.view); }
+  void leaves(const BackfillJob& job, Time at, const JobView* next) override {
+    left_.push_back({at, job.view, next != nullptr ? std::optional{*next} : std::nullopt});
+  }
   [[nodiscard]] Time prolonged(const BackfillJob& /*job*/, Time now) const override { return next_pass(now); }
 
   /// Notes what has happened, and when the schedulers are to look at it.
@@ -111,7 +119,7 @@ class SlurmBackfill final : public BackfillPolicy {
   std::set<Place> queue_;
   std::map<JobId, Place> places_;
   std::vector<JobId> joined_;   // since the last pass
-  std::vector<JobView> left_;   // since the last pass
+  std::vector<Leaving> left_;   // since the last pass
   std::set<std::int32_t> vcs_;  // of jobs
   std::uint64_t service_ = 0;   // changes of servers, in the last pass
   std::size_t events_ = 0;      // changes that make a running backfill pass end
@@ -164,9 +172,15 @@ void SlurmBackfill::look(const ClusterView& cluster) {
   if (queue_.empty()) forget_idle_passes(now);
   begin_pass(cluster);
   if (!std::exchange(has_begun_, true) && priority_.counts()) priority_.begin(cluster);
-  const bool is_new_period = priority_.advance(now);
   const bool has_left = !left_.empty();
-  for (const JobView& view : std::exchange(left_, {})) priority_.ends(view, now);
+  std::ranges::stable_sort(left_, {}, &Leaving::at);
+  bool is_new_period = false;
+  for (const Leaving& each : std::exchange(left_, {})) {
+    is_new_period = priority_.advance(each.at) || is_new_period;
+    priority_.ends(each.job, each.at);
+    if (each.next) priority_.starts(*each.next, each.at);
+  }
+  is_new_period = priority_.advance(now) || is_new_period;
   std::uint64_t service = 0;
   for (const std::int32_t vc : vcs_) service += cluster.service_changes(vc);
   const bool has_served = std::exchange(service_, service) != service;
@@ -473,6 +487,14 @@ std::unique_ptr<SchedulingPolicy> make_slurm_backfill(const Parameters& paramete
   return std::make_unique<SlurmBackfill>(parameters, context);
 }
 
+AccountUse accounts_of_slurm(const Parameters& parameters) {
+  const bool has_fair_share = parameters.get<double>("weight_fairshare") > 0;
+  return {.weight = has_fair_share,
+          .parent_and_users = has_fair_share,
+          .priority = true,
+          .job_factor = parameters.get<double>("weight_partition") > 0};
+}
+
 constexpr ParameterInfo kSlurmParameters[] = {
     {"bf_interval_s", 30.0, 0, 86400, "seconds from the end of a backfill pass to the next one (bf_interval)"},
     {"bf_window_min", 1440.0, 1, 1e6, "minutes that a plan may lie ahead (bf_window)"},
@@ -550,7 +572,7 @@ PolicyRow<SchedulingPolicy> slurm_backfill_scheduling() {
           .make = make_slurm_backfill,
           .plans_places = true,
           .compares_vcs = true,
-          .accounts = AccountUse::tree};
+          .accounts = accounts_of_slurm};
 }
 
 }  // namespace contend

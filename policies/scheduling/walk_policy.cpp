@@ -15,6 +15,7 @@ void WalkPolicy::queued(const JobView& view) {
     job_stopped(job);
     touch_servers_of(job);
     job.servers.clear();
+    width_changes(job, view);
   }
   job.view = view;
   job.running = false;
@@ -55,6 +56,29 @@ void WalkPolicy::left(JobId id) {
   by_id_[id.index()] = nullptr;
   gone = WalkJob{};
   unused_.push_back(&gone);
+}
+
+void WalkPolicy::resized(JobId id, const ClusterView& cluster) {
+  now_ = cluster.now();
+  WalkJob& job = this->job(id);
+  job_stopped(job);
+  touch_servers_of(job);
+  const JobView view = cluster.job(id);
+  width_changes(job, view);
+  job.view = view;
+  job.since = now_;
+  note_servers(job, cluster);
+  walks_[job.walk].widen(id, width_of(view));
+  job_started(job);
+}
+
+void WalkPolicy::note_servers(WalkJob& job, const ClusterView& cluster) {
+  job.servers.clear();
+  for (const GpuId gpu : cluster.gpus_of(job.view.id)) {
+    const ServerId server = cluster.server_of(gpu);
+    if (job.servers.empty() || job.servers.back() != server) job.servers.push_back(server);
+  }
+  touch_servers_of(job);
 }
 
 /// Jobs of different walks may share servers.
@@ -396,11 +420,7 @@ void WalkPolicy::mark_started(const Rank& waiting) {
   WalkJob& job = this->job(waiting.job);
   started_.push_back(running_rank(job, waiting));
   job.at = {waiting, 0};
-  for (const GpuId gpu : cluster_->gpus_of(waiting.job)) {
-    const ServerId server = cluster_->server_of(gpu);
-    if (job.servers.empty() || job.servers.back() != server) job.servers.push_back(server);
-  }
-  touch_servers_of(job);
+  note_servers(job, *cluster_);
   job.running = true;
   job.is_new = false;
   job.since = now_;

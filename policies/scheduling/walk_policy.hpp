@@ -25,8 +25,8 @@ struct WalkJob {
   bool is_new = true;    ///< the job arrived after the last pass
   bool demotes = false;  ///< `due` is the time of a demotion, not of a promotion
   MovingRank at;         ///< its place in the walk, while it runs
-  JobView view;          ///< the view of the job when it last began to wait
-  Time since{};          ///< start of its current run
+  JobView view;          ///< the view of the job when it last began to wait, or was resized
+  Time since{};          ///< start of its current run, or when it was resized
   // The following members are for policies that rank jobs by attained service (level_policy.hpp).
   std::int64_t level = 0;
   GpuTime forgotten{};       ///< attained GPU time that no longer counts
@@ -57,6 +57,7 @@ class WalkPolicy : public SchedulingPolicy {
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
+  void resized(JobId id, const ClusterView& cluster) final;
   void pass(const ClusterView& cluster, SchedulingActions& actions) final;
   [[nodiscard]] bool idle_passes() const final { return sees_every_event(); }
 
@@ -73,6 +74,8 @@ class WalkPolicy : public SchedulingPolicy {
   virtual void job_stopped(WalkJob& /*job*/) {}
   /// Called when a job ended or left because an attempt failed.
   virtual void job_left(const WalkJob& /*job*/) {}
+  /// Called before a job that has been here has this view, with as many GPUs or others.
+  virtual void width_changes(WalkJob& /*job*/, const JobView& /*next*/) {}
 
   /// Returns true if the policy needs a pass at every event.
   [[nodiscard]] virtual bool sees_every_event() const { return false; }
@@ -110,6 +113,7 @@ class WalkPolicy : public SchedulingPolicy {
 
  private:
   [[nodiscard]] WalkJob* take_unused();
+  void note_servers(WalkJob& job, const ClusterView& cluster);
   void admit(const ClusterView& cluster, const SchedulingActions& actions);
   void add_walk(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] int gpus_per_server() const { return static_cast<int>(cluster_->gpus() / cluster_->servers()); }

@@ -247,18 +247,28 @@ void check_accounts(const Scenario& scenario, std::vector<std::string>& warnings
   const auto row = std::ranges::find(scheduling_policies(), scenario.scheduling.name,
                                      [](const auto& each) { return std::string{each.name}; });
   const auto has = [&](const auto& is_given) { return std::ranges::any_of(scenario.cluster.vcs, is_given); };
+  const AccountUse use = row->accounts != nullptr ? row->accounts(scenario.scheduling.parameters) : AccountUse{};
+  if (!use.guarantees && has([](const auto& vc) { return vc.borrow; }))
+    warnings.push_back(fmt::format(
+        "cluster.vcs: under the policy `{}` `gpus` guarantees nothing to virtual clusters with `borrow: true`; under "
+        "drf and fair-share it does",
+        scenario.scheduling.name));
   std::vector<std::string_view> without;
-  if (row->accounts == AccountUse::none && has([](const auto& vc) { return vc.weight.has_value(); }))
-    without.emplace_back("weight");
-  if (row->accounts != AccountUse::tree) {
-    if (has([](const auto& vc) { return !vc.parent.empty(); })) without.emplace_back("parent");
-    if (has([](const auto& vc) { return vc.priority != 1; })) without.emplace_back("priority");
-    if (has([](const auto& vc) { return vc.job_factor != 1; })) without.emplace_back("job_factor");
-    if (has([](const auto& vc) { return !vc.users.empty(); })) without.emplace_back("users");
-  }
+  const auto check = [&](std::string_view member, bool is_looked_at, const auto& is_given) {
+    if (!is_looked_at && has(is_given)) without.push_back(member);
+  };
+  check("weight", use.weight, [](const auto& vc) { return vc.weight.has_value(); });
+  check("parent", use.parent_and_users, [](const auto& vc) { return !vc.parent.empty(); });
+  check("priority", use.priority, [](const auto& vc) { return vc.priority != 1; });
+  check("job_factor", use.job_factor, [](const auto& vc) { return vc.job_factor != 1; });
+  check("users", use.parent_and_users, [](const auto& vc) { return !vc.users.empty(); });
   if (without.empty()) return;
-  warnings.push_back(fmt::format("cluster.vcs: the policy `{}` doesn't look at {}; slurm-backfill does",
-                                 scenario.scheduling.name, fmt::join(without, ", ")));
+  const bool has_tree = use.priority;  // and so all the rest with other parameters
+  warnings.push_back(fmt::format(
+      "cluster.vcs: the policy `{}` doesn't look at {}; {}", scenario.scheduling.name, fmt::join(without, ", "),
+      has_tree ? "with weight_fairshare above 0 it looks at weight, parent and users, and with weight_partition above "
+                 "0 at job_factor"
+               : "slurm-backfill does"));
 }
 
 void check_network(const ClusterSetup& cluster, const NetworkSetup& network, const FailureSetup& failures,

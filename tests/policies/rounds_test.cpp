@@ -39,6 +39,7 @@ class TypeWatch final : public SchedulingPolicy {
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return policy_->key(job); }
   void queued(const JobView& job) override { policy_->queued(job); }
   void left(JobId job) override { policy_->left(job); }
+  void resized(JobId job, const ClusterView& cluster) override { policy_->resized(job, cluster); }
   [[nodiscard]] bool idle_passes() const override { return policy_->idle_passes(); }
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override { return policy_->next_decision(cluster); }
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {

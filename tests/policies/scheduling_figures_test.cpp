@@ -150,14 +150,14 @@ TEST_CASE("the figures of every scheduling policy: times in all, preemptions, qu
        "11601 s, 15 preempted, 229 asked, 90 reasons"},
       {{"fair-share", {{"by_user", true}, {"half_life_s", 20.0}}},
        "9046 s, 0 preempted, 154 asked, 87 reasons",
-       "11583 s, 8 preempted, 204 asked, 77 reasons"},
+       "12458 s, 14 preempted, 226 asked, 74 reasons"},
       {{"fair-share", {{"strict", true}}},
        "13923 s, 0 preempted, 152 asked, 537 reasons",
        "14054 s, 5 preempted, 196 asked, 291 reasons"},
       {{"drf", {}}, "9468 s, 0 preempted, 168 asked, 95 reasons", "11613 s, 16 preempted, 235 asked, 91 reasons"},
       {{"drf", {{"by_user", true}}},
        "9518 s, 0 preempted, 172 asked, 98 reasons",
-       "12304 s, 7 preempted, 207 asked, 118 reasons"},
+       "12034 s, 15 preempted, 230 asked, 76 reasons"},
   };
   for (const Line& line : lines) {
     CAPTURE(line.choice.name);

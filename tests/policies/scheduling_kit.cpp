@@ -62,6 +62,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     left_.push_back(job);
     policy_->left(job);
   }
+  void resized(JobId job, const ClusterView& cluster) override { policy_->resized(job, cluster); }
   [[nodiscard]] bool idle_passes() const override { return true; }  // to see when jobs end
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override {
     return !waiting_.empty() || policy_->idle_passes() ? policy_->next_decision(cluster) : Time::never();

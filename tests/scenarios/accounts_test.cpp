@@ -159,5 +159,25 @@ TEST_CASE("accounts: the check of a scenario names what its policy doesn't look 
   };
   CHECK(warnings("fifo") == "cluster.vcs: the policy `fifo` doesn't look at weight, priority; slurm-backfill does");
   CHECK(warnings("drf") == "cluster.vcs: the policy `drf` doesn't look at priority; slurm-backfill does");
-  CHECK(warnings("slurm-backfill") == "");
+  CHECK(warnings("{policy: slurm-backfill, weight_fairshare: 1}") == "");
+  CHECK(warnings("slurm-backfill") ==
+        "cluster.vcs: the policy `slurm-backfill` doesn't look at weight; with weight_fairshare above 0 it looks at "
+        "weight, parent and users, and with weight_partition above 0 at job_factor");
+  CHECK(warnings("{policy: drf, by_user: true}") ==
+        "cluster.vcs: the policy `drf` doesn't look at weight, priority; slurm-backfill does");
+}
+
+TEST_CASE("accounts: the check of a scenario says where a quota that may be exceeded guarantees nothing") {
+  const auto warnings = [&](const std::string& policy) {
+    std::string all;
+    const AccountJobs jobs{"servers: 1, gpus_per_server: 4, vcs: [{name: low, gpus: 2, borrow: true}]", policy,
+                           "r,0,4,3600,low,\n"};
+    for (const std::string& each : check_scenario(jobs.scenario)) all += each;
+    return all;
+  };
+  CHECK(warnings("fair-share") == "");
+  CHECK(warnings("{policy: drf, by_user: true}") == "");
+  CHECK(warnings("easy") ==
+        "cluster.vcs: under the policy `easy` `gpus` guarantees nothing to virtual clusters with `borrow: true`; under "
+        "drf and fair-share it does");
 }

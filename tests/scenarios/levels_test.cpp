@@ -54,6 +54,14 @@ TEST_CASE("levels: plans keep a place in a rack for a gang that must stay in one
   }
 }
 
+TEST_CASE("levels: gandiva puts gangs into racks") {
+  // a has server 0 until 300. r has rack 1 at once. q has no room in a rack, so it goes to rack 0, and moves to rack 1
+  // when r ends.
+  CHECK(
+      RackJobs{"a,0,4,300,,,\nr,1,8,60,,,rack\nq,2,8,60,,,rack\n", "gandiva", "}\nscheduling: {sharing: {law: factor}"}
+          .starts_in_racks() == std::vector<std::int64_t>{0, 1, 61});
+}
+
 TEST_CASE("levels: an explanation says that a job waits for a rack though enough GPUs are free") {
   const RackJobs jobs{kRackRows};
   const ExplainedJob big = explain_job(jobs.scenario, 1, "big");

@@ -17,11 +17,12 @@ namespace {
 /// Two servers of four GPUs.
 struct PlacedJobs : ListedJobs {
   explicit PlacedJobs(const std::string& rows, const std::string& policy = "fifo", const std::string& vcs = "",
-                      const std::string& header = "job_id,submit_s,gpus,duration_s,place") {
+                      const std::string& header = "job_id,submit_s,gpus,duration_s,place",
+                      const std::string& more = "") {
     scenario =
         parsed(fmt::format("cluster: {{servers: 2, gpus_per_server: 4{}}}\nnetwork: {{nic: 10Gbps}}\n"
-                           "policies: {{scheduling: {}, placement: first-fit}}\nworkload: {{jobs: {}}}\n",
-                           vcs, policy, file("jobs.csv", header + "\n" + rows)));
+                           "policies: {{scheduling: {}, placement: first-fit}}\nworkload: {{jobs: {}}}\n{}",
+                           vcs, policy, file("jobs.csv", header + "\n" + rows), more));
   }
   [[nodiscard]] std::vector<std::int64_t> starts() const {
     std::vector<std::int64_t> all;
@@ -57,6 +58,37 @@ TEST_CASE("place: ranks run on the GPUs in the order in which they are named") {
   CHECK(starts.by_job[2] == std::vector<std::uint32_t>{0, 2});  // the first that are free while a runs
   CHECK(run.jobs[0].servers == 2);
   CHECK(run.jobs[1].start == Time::seconds(10));
+}
+
+TEST_CASE("place: policies that choose servers themselves keep jobs to their GPUs") {
+  // x has GPUs of server 1, and z waits for them though two others are free there. y waits for a on server 0.
+  for (const char* const policy : {"gandiva", "antman"}) {
+    CAPTURE(policy);
+    const PlacedJobs jobs{"a,0,2,50,\nx,1,2,50,server1:0;server1:3\ny,2,4,50,server0\nz,3,2,20,server1:0;server1:3\n",
+                          policy, "", "job_id,submit_s,gpus,duration_s,place",
+                          "scheduling: {sharing: {law: factor}}\n"};
+    Starts starts;
+    RunHooks hooks;
+    hooks.decisions = &starts;
+    const RunResult run = run_scenario(jobs.scenario, 1, hooks);
+    CHECK(starts.by_job[1] == std::vector<std::uint32_t>{4, 7});
+    CHECK(starts.by_job[2] == std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(starts.by_job[3] == std::vector<std::uint32_t>{4, 7});
+    CHECK(run.jobs[2].start == Time::seconds(50));
+    CHECK(run.jobs[3].start == Time::seconds(51));
+  }
+}
+
+TEST_CASE("place: a guaranteed job of antman shares its own GPUs, not those that are used least") {
+  const PlacedJobs jobs{"b,0,4,50,server1,0\nhi,4,4,20,server1,1\n", "antman", "",
+                        "job_id,submit_s,gpus,duration_s,place,priority", "scheduling: {sharing: {law: factor}}\n"};
+  Starts starts;
+  RunHooks hooks;
+  hooks.decisions = &starts;
+  const RunResult run = run_scenario(jobs.scenario, 1, hooks);
+  CHECK(starts.by_job[1] == std::vector<std::uint32_t>{4, 5, 6, 7});
+  CHECK(run.jobs[1].start == Time::seconds(4));
+  CHECK(run.jobs[0].preemptions == 0);
 }
 
 TEST_CASE("place: a job waits for its GPUs, others pass if the policy lets them, and equal demands are not alike") {

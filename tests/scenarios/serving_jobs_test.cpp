@@ -124,6 +124,15 @@ TEST_CASE("serving: replicas come and go with the load, as GPUs are free, and le
   CHECK(token_times(alone) == times);
   CHECK(alone.jobs[0].resizes == 1);  // it ends with its last answer
   CHECK(alone.gpus[1].busy == Time::milliseconds(4));
+  for (const char* const policy : {"afs", "optimus", "pollux", "elastic-edf", "elasticflow", "sia"}) {  // so do these
+    CAPTURE(policy);
+    ServedScenario scaled{requests, scale, 1, "{weights: 1ms}"};
+    scaled.scenario.scheduling =
+        parsed(fmt::format("policies: {{scheduling: {{policy: {}, period_s: 0}}}}", policy)).scheduling;
+    const RunResult itself = scaled.run();
+    CHECK(token_times(itself) == times);
+    CHECK(itself.jobs[0].resizes == 1);
+  }
   served.scenario.workload.jobs = jobs("b,0,,1,,0.02,0\n");
   for (const bool leap : {true, false}) {
     served.scenario.engine.leap = leap;

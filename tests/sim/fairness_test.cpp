@@ -33,6 +33,7 @@ RunResult lived(const ClusterSpec& cluster, Workload& workload, const std::vecto
     job.state = JobState::finished;
     job.submit = job.start = spec.submit;
     job.finish = Time::seconds(jobs[j].finish_s);
+    job.own = *spec.duration;
     result.jobs.push_back(job);
     result.end = std::max(result.end, job.finish);
   }
