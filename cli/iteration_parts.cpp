@@ -52,6 +52,9 @@ std::vector<SpentPart> parts_of_iteration(const TrainingSystem& system, const Tr
   // Merged passes hide some of the exchange of experts.
   shares.expert -= std::min(shares.expert, std::max(Time{}, shares.total() - times.busy[rank]));
   const Time update = job.iteration.update[rank], passes = times.makespan;
+  // Updates that don't wait for all gradients go on while other stages compute.
+  const Time busy = times.busy[rank];
+  const Time bubble = std::max(Time{}, std::min(passes, iteration - update) - busy);
   Time left = std::max(Time{}, iteration - passes - update);
   const Time input = std::min(left, entry.input);
   left -= input;
@@ -88,7 +91,7 @@ std::vector<SpentPart> parts_of_iteration(const TrainingSystem& system, const Tr
           {"expert_s", "expert-parallel communication", shares.expert, "network"},
           {"compression_s", "compressing activations and their gradients", shares.compression, "network"},
           {"input_s", "waiting for input", input, "host"},
-          {"bubble_s", "waiting for other stages (bubble)", passes - times.busy[rank], "bubble"},
+          {"bubble_s", "waiting for other stages (bubble)", bubble, "bubble"},
           {"messages_s", "messages between stages", left, "network"},
           {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange, "network"},
           {"host_s", "ways to and from the host", host, "host"},

@@ -109,8 +109,7 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
                       counted(job.micro_batches, "micro-batch", "micro-batches"),
                       counted(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
   const TrainedPart part = entry.trained(model);
-  const double full =
-      model_flops(model, sums, FlopsConvention::full) - frozen_flops(model, sums, part, FlopsConvention::full);
+  const double full = model_flops(model, sums, FlopsConvention::full, part);
   if (part.is_part())
     text += fmt::format("  {} parameters are trained, the model has {}\n", trained_parameters(model, part),
                         parameters(model));

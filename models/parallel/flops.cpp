@@ -7,12 +7,22 @@ namespace contend {
 
 namespace {
 
-/// Multiply-adds of a forward pass.
-struct ForwardProducts {
-  double layers_by_token = 0;   ///< products with weights
-  double layers_by_square = 0;  ///< of queries with keys, of weights with values
-  double modules_by_token = 0;  ///< those of `layers_by_token` that are in modules of the recomputation
+/// Multiply-adds: of products with weights, and of queries with keys and of weights with values.
+struct Products {
+  double by_token = 0, by_square = 0;
+
+  Products& operator+=(const Products& other) {
+    by_token += other.by_token;
+    by_square += other.by_square;
+    return *this;
+  }
+};
+
+struct ProductSums {
+  Products forward;  ///< of layers and of modules of multi-token prediction
   double logits_by_token = 0;
+  Products again;    ///< that the backward pass repeats
+  Products missing;  ///< of a backward pass with all gradients: of those that nobody computes
 };
 
 double real_size(std::int64_t size) {
@@ -88,58 +98,85 @@ double mixing_matrices(const TransformerModel& model, const TransformerLayer& ki
 class ProductCount {
  public:
   ProductCount(const TransformerModel& model, FlopsConvention convention, Recomputation recomputation,
-               double sequence_tokens)
-      : model_{model}, convention_{convention}, recomputation_{recomputation}, tokens_{sequence_tokens} {}
+               const TrainedPart& part, double sequence_tokens)
+      : model_{model}, convention_{convention}, recomputation_{recomputation}, part_{part}, tokens_{sequence_tokens} {}
 
-  ForwardProducts count() {
-    for (std::int64_t i = 0; i < model_.all_layers(); ++i) layer(i);
-    const double h = real_size(model_.hidden);
-    for (std::int64_t i = 0; i < model_.mtp_layers; ++i) {
-      for (const std::uint16_t each : model_.module_kinds()) kind(model_.kind(each), model_.causal);
-      if (model_.has_cross_attention(model_.all_layers() - 1)) cross_attention();
-      sum_.layers_by_token += 2 * h * h;
+  ProductSums count() {
+    const std::int64_t layers = model_.all_layers();
+    for (std::int64_t i = 0; i < layers; ++i) {
+      layer(i);
+      add(i, part_.backward(model_, i), recomputation_ == Recomputation::full ? unit_ : in_modules_);
     }
-    if (model_.head != OutputHead::none)
-      sum_.logits_by_token = static_cast<double>(1 + model_.mtp_layers) * h * real_size(model_.vocabulary);
-    if (model_.layer_inputs > 0)
-      sum_.layers_by_token += 3 * h * real_size(model_.layers) * real_size(model_.layer_inputs);
-    return sum_;
-  }
-
-  /// Of one layer.
-  ForwardProducts of_layer(std::int64_t index) {
-    layer(index);
+    const BackwardPart before = part_.backward(model_, TrainedPart::kHead);
+    for (std::int64_t i = 0; i < model_.mtp_layers; ++i) {
+      prediction_module();
+      add(layers - 1, before == BackwardPart::weights ? BackwardPart::none : BackwardPart::all,
+          computes_layers_again(recomputation_) ? Products{} : in_modules_);
+    }
+    if (model_.head == OutputHead::none) return sum_;
+    sum_.logits_by_token =
+        static_cast<double>(1 + model_.mtp_layers) * real_size(model_.hidden) * real_size(model_.vocabulary);
+    const WeightGroup matrix = model_.head == OutputHead::tied ? WeightGroup::embedding : WeightGroup::head;
+    if (!part_.trains(matrix, TrainedPart::kHead)) sum_.missing.by_token += sum_.logits_by_token;
+    if (before == BackwardPart::weights) sum_.missing.by_token += sum_.logits_by_token;
     return sum_;
   }
 
  private:
+  /// Adds the unit at hand, whose tensors are trained if this layer is.
+  void add(std::int64_t as_layer, BackwardPart backward, const Products& again) {
+    sum_.forward += unit_;
+    if (!part_.trains(WeightGroup::output, as_layer)) sum_.missing.by_token += unit_.by_token;
+    if (backward == BackwardPart::none)
+      sum_.missing += {unit_.by_token, 2 * unit_.by_square};
+    else
+      sum_.again += again;
+    unit_ = in_modules_ = {};
+  }
+
   void layer(std::int64_t index) {
     kind(model_.kind_of(index), model_.is_causal(index));
     if (model_.has_cross_attention(index)) cross_attention();
+    if (!model_.is_encoder(index)) unit_.by_token += 3 * real_size(model_.hidden) * real_size(model_.layer_inputs);
+  }
+
+  void prediction_module() {
+    for (const std::uint16_t each : model_.module_kinds()) kind(model_.kind(each), model_.causal);
+    if (model_.has_cross_attention(model_.all_layers() - 1)) cross_attention();
+    unit_.by_token += 2 * real_size(model_.hidden) * real_size(model_.hidden);
   }
 
   void kind(const TransformerLayer& kind, bool is_causal) {
-    sum_.layers_by_token += mixing_matrices(model_, kind);
-    sum_.layers_by_token += feed_forward_products(model_, kind);
+    unit_.by_token += mixing_matrices(model_, kind);
+    unit_.by_token += feed_forward_products(model_, kind);
     if (kind.latent && repeats(recomputation_, Recomputation::mla_up_proj))
-      sum_.modules_by_token += up_matrices(model_, kind);
-    sum_.modules_by_token += repeated_feed_forward(kind);
+      in_modules_.by_token += up_matrices(model_, kind);
+    in_modules_.by_token += repeated_feed_forward(kind);
+    // Keys, output and, of gated feed-forwards, what goes up beside the gate.
+    if (recomputation_ == Recomputation::operators)
+      in_modules_.by_token += real_size(model_.hidden) *
+                              real_size(kind.key_width() + kind.context_width() + (kind.gated ? kind.feed_forward : 0));
     if (model_.streams > 1)
-      sum_.layers_by_token +=
+      unit_.by_token +=
           2 * real_size((2 + model_.streams) * model_.streams) * real_size(model_.streams * model_.hidden);
     if (!kind.has_attention()) return;
     const bool half = convention_ == FlopsConvention::causal && is_causal;
-    const auto pairs = static_cast<double>(kind.query_width() + kind.context_width());
-    sum_.layers_by_square += pairs * kind.seen_pairs(tokens_, half);
+    double squares = static_cast<double>(kind.query_width() + kind.context_width()) * kind.seen_pairs(tokens_, half);
     if (kind.index) {
       const std::int64_t every = kind.latent ? std::max<std::int64_t>(1, kind.latent->compressed_tokens) : 1;
-      sum_.layers_by_square += real_size(kind.index->heads * kind.index->size) * (half ? 0.5 : 1) / real_size(every);
+      squares += real_size(kind.index->heads * kind.index->size) * (half ? 0.5 : 1) / real_size(every);
     }
+    attend(squares);
   }
 
   void cross_attention() {
-    sum_.layers_by_token += mixing_matrices(model_, model_);
-    sum_.layers_by_square += static_cast<double>(model_.query_width() + model_.context_width());
+    unit_.by_token += mixing_matrices(model_, model_);
+    attend(static_cast<double>(model_.query_width() + model_.context_width()));
+  }
+
+  void attend(double squares) {
+    unit_.by_square += squares;
+    if (repeats(recomputation_, Recomputation::core_attn)) in_modules_.by_square += squares;
   }
 
   /// The products of the feed-forwards of the layer that are in a module.
@@ -153,8 +190,10 @@ class ProductCount {
   const TransformerModel& model_;
   FlopsConvention convention_;
   Recomputation recomputation_;
+  const TrainedPart& part_;
   double tokens_;
-  ForwardProducts sum_;
+  ProductSums sum_;
+  Products unit_, in_modules_;  // of the unit at hand: all, and those in modules of the recomputation
 };
 
 /// Tokens of the sequence of a pair of a query and a key, in the mean.
@@ -182,52 +221,20 @@ std::span<const FlopsConvention> flops_conventions() {
   return kConventions;
 }
 
-double model_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention) {
+double model_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
+                   const TrainedPart& part) {
   const bool twice = convention == FlopsConvention::recomputed;
-  return hardware_flops(model, sequences, convention, twice ? Recomputation::full : Recomputation::none);
+  return hardware_flops(model, sequences, convention, twice ? Recomputation::full : Recomputation::none, part);
 }
 
 double hardware_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
-                      Recomputation recomputation) {
-  const ForwardProducts products = ProductCount{model, convention, recomputation, tokens_of_pairs(sequences)}.count();
-  const double matrices = 2 * products.layers_by_token * sequences.tokens;
-  const double attention = 2 * products.layers_by_square * sequences.squares;
-  const double logits = 2 * products.logits_by_token * sequences.tokens;
-  double flops = 3 * (matrices + attention + logits);
-  const bool is_full = recomputation == Recomputation::full;
-  double again = is_full ? matrices : 2 * products.modules_by_token * sequences.tokens;
-  if (repeats(recomputation, Recomputation::core_attn)) again += attention;
-  flops += again;
-  if (recomputation == Recomputation::operators) {
-    // Keys, output and, of gated feed-forwards, what goes up beside the gate.
-    const auto h = static_cast<double>(model.hidden);
-    const auto columns =
-        static_cast<double>(model.key_width() + model.context_width() + (model.gated ? model.feed_forward : 0));
-    flops += 2 * h * columns * static_cast<double>(model.layers) * sequences.tokens;
-  }
-  return flops;
-}
-
-double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part,
-                    FlopsConvention convention) {
-  if (!part.is_part()) return 0;
-  double flops = 0;
-  const auto add = [&](double by_token, double by_square, bool trains, BackwardPart backward) {
-    const double matrices = 2 * by_token * sequences.tokens, attention = 2 * by_square * sequences.squares;
-    if (!trains) flops += matrices;
-    if (backward == BackwardPart::none) flops += matrices + 2 * attention;
+                      Recomputation recomputation, const TrainedPart& part) {
+  const ProductSums sums = ProductCount{model, convention, recomputation, part, tokens_of_pairs(sequences)}.count();
+  const auto flops_of = [&](const Products& products) {
+    return 2 * products.by_token * sequences.tokens + 2 * products.by_square * sequences.squares;
   };
-  for (std::int64_t i = 0; i < model.all_layers(); ++i) {
-    const ForwardProducts each =
-        ProductCount{model, convention, Recomputation::none, tokens_of_pairs(sequences)}.of_layer(i);
-    add(each.layers_by_token, each.layers_by_square, part.trains(WeightGroup::output, i), part.backward(model, i));
-  }
-  const bool tied = model.head == OutputHead::tied;
-  const bool trains_head = part.trains(tied ? WeightGroup::embedding : WeightGroup::head, TrainedPart::kHead);
-  const double logits =
-      model.head == OutputHead::none ? 0 : static_cast<double>(model.hidden) * static_cast<double>(model.vocabulary);
-  add(logits, 0, trains_head, BackwardPart::all);
-  return flops;
+  const double logits = 2 * sums.logits_by_token * sequences.tokens;
+  return 3 * (flops_of(sums.forward) + logits) + flops_of(sums.again) - flops_of(sums.missing);
 }
 
 }  // namespace contend

@@ -43,20 +43,19 @@ struct SequenceSums {
 
 /// Model flops of an iteration; the modules of multi-token prediction are included, towers are not. Of a window only
 /// the scores inside it count, with sequences as long as the mean token's. A recurrence counts as it is defined: a
-/// token is added to the state and read from it. The model is valid.
+/// token is added to the state and read from it. Gradients that nobody computes don't count: of frozen weights, and of
+/// all in front of what is trained; of the first layer that is trained the gradient of the input does. Adapters' own
+/// products are not counted. Model and part are valid.
 [[nodiscard]] double model_flops(const TransformerModel& model, const SequenceSums& sequences,
-                                 FlopsConvention convention);
+                                 FlopsConvention convention, const TrainedPart& part = {});
 
 /// Flops that the devices compute: forward, backward, and what the recomputation adds, with attention counted as by the
 /// convention (`recomputed` counts it in full). Modules add their products; core_attn adds the forward pass of
 /// attention without its projections, which fused attention, whose scores are never kept, does not: leave core_attn out
-/// then. Full recomputation adds the forward pass of all layers.
+/// then. Full recomputation adds the forward pass of all layers that have a backward pass; of modules of multi-token
+/// prediction it adds nothing.
 [[nodiscard]] double hardware_flops(const TransformerModel& model, const SequenceSums& sequences,
-                                    FlopsConvention convention, Recomputation recomputation);
-
-/// Flops of these that a backward pass doesn't have: gradients of weights that are frozen, and of what is in front of
-/// all that are trained. Adapters' own products are not counted.
-[[nodiscard]] double frozen_flops(const TransformerModel& model, const SequenceSums& sequences, const TrainedPart& part,
-                                  FlopsConvention convention = FlopsConvention::causal);
+                                    FlopsConvention convention, Recomputation recomputation,
+                                    const TrainedPart& part = {});
 
 }  // namespace contend

@@ -19,6 +19,11 @@ double real_number(std::int64_t value) {
   return static_cast<double>(value);
 }
 
+Bytes bytes_up(double value) {
+  if (!(value < 0x1p63)) throw_bytes_overflow();
+  return Bytes{static_cast<std::int64_t>(std::ceil(value))};
+}
+
 /// Adds up the tensors that passes leave behind, in bytes.
 class KeptTensors {
  public:
@@ -32,11 +37,7 @@ class KeptTensors {
         recomputation_{recomputation} {}
 
   [[nodiscard]] ActivationBytes sum() const {
-    const auto bytes = [](double value) {
-      if (!(value < 0x1p63)) throw_bytes_overflow();
-      return Bytes{static_cast<std::int64_t>(std::ceil(value))};
-    };
-    return {bytes(until_input_), bytes(until_weight_), bytes(gradients_)};
+    return {bytes_up(until_input_), bytes_up(until_weight_), bytes_up(gradients_)};
   }
 
   void layer(std::int64_t index) {
@@ -72,13 +73,14 @@ class KeptTensors {
   }
 
   void prediction_module() {
+    // If nothing in front of the head is trained, nothing needs anything of the module but its logits.
+    if (work_.trained.backward(model_, TrainedPart::kHead) == BackwardPart::weights) return head();
+    unit_ = model_.all_layers() - 1;
     norm(hidden());
     norm(hidden());
     product_ends("prediction_input", own_, 2 * hidden(), own_, hidden());
-    unit_ = model_.all_layers() - 1;
     for (const std::uint16_t each : model_.module_kinds()) {
       kind_ = &model_.kind(each);
-      if (keeps_a_list()) continue;
       attention();
       if (model_.has_cross_attention(model_.all_layers() - 1)) attention(true);
       feed_forward_half();
@@ -103,10 +105,20 @@ class KeptTensors {
       if (!repeats(recomputation_, Recomputation::mlp)) feed_forward(all_, real_number(kind_->feed_forward) / tensor_);
       product_ends("up", own_, hidden(), own_, hidden());
     }
-    drop_norm_output(kind_->feed_forward_norms, kind_->mixture ? "router" : "up");
+    drop_norm_output(kind_->feed_forward_norms, behind_feed_forward_norm());
     residual_dropout();
   }
 
+  /// The products whose adapters read the output of the norm in front of attention and of the feed-forward.
+  [[nodiscard]] std::string_view behind_attention_norm() const {
+    if (kind_->recurrence) return "recurrence_input";
+    if (!kind_->latent) return "qkv";
+    return kind_->latent->query_rank > 0 ? "key_value_down" : "query";
+  }
+  [[nodiscard]] std::string_view behind_feed_forward_norm() const {
+    if (!kind_->mixture) return "up";
+    return work_.trained.adapter && kind_->mixture->shared_feed_forward > 0 ? "shared_up" : "router";
+  }
   /// The output of the norm in front of a product, out of which attention or the feed-forward comes.
   void drop_norm_output(int in_half, std::string_view product) {
     if (in_half > 0 && repeats(recomputation_, Recomputation::layernorm))
@@ -129,6 +141,11 @@ class KeptTensors {
   }
   void keep_input(double rows, double width, std::string_view product) {
     until_weight_ += input_bytes(product, rows, width);
+  }
+  /// What adapters need of the input of a product that shares its input with another one, which keeps it if all
+  /// weights are trained.
+  void keep_for_adapters(double rows, double width, std::string_view product) {
+    if (work_.trained.adapter) keep_input(rows, width, product);
   }
   /// What the gradients of the weights of a product, and of the adapters beside it, need of its input.
   [[nodiscard]] double input_bytes(std::string_view product, double rows, double width) const {
@@ -164,7 +181,7 @@ class KeptTensors {
   void attention(bool is_cross = false) {
     if (!kind_->attends) return;
     norms(kind_->attention_norms);
-    drop_norm_output(is_cross ? 0 : kind_->attention_norms, kind_->recurrence ? "recurrence_input" : "qkv");
+    drop_norm_output(is_cross ? 0 : kind_->attention_norms, behind_attention_norm());
     if (kind_->recurrence) return recurrence(*kind_->recurrence);
     const double query = real_number(kind_->query_width()) / tensor_, key = real_number(kind_->key_width()) / tensor_;
     const double value = real_number(kind_->value_width()) / tensor_;
@@ -213,6 +230,7 @@ class KeptTensors {
       product_ends("query_up", own_, query_rank, all_, query);
       gradients_ += width_ * own_ * query_rank;
     } else {
+      keep_for_adapters(own_, hidden(), "query");
       gradients_ += width_ * all_ * query;
     }
     norm(key_value_rank);
@@ -257,6 +275,7 @@ class KeptTensors {
   void mixture(const MixtureOfExperts& mixture) {
     const double arrived = arrived_tokens(model_, work_);
     keep_input(own_, hidden(), "router");  // and of shared experts
+    if (mixture.shared_feed_forward > 0) keep_for_adapters(own_, hidden(), "shared_up");
     if (repeats(recomputation_, Recomputation::moe)) return;
     // Tokens as they arrive, and what the experts make of them, which the gradient of the router's weights needs.
     const double ends = real_number(mixture.expert_width(model_.hidden));
@@ -291,56 +310,46 @@ Bytes loss_tensors(const TransformerModel& model, const MicroBatch& work) {
          (work.loss == LossKernels::framework ? 2 * 4 : activation_bytes(work.type));
 }
 
-/// Parameters of the final norm and the matrix of the head on one rank, whoever else uses that matrix.
-std::int64_t head_unit(const TransformerModel& model, const LayerSplit& split) {
-  TransformerModel without_modules = model;
-  without_modules.mtp_layers = 0;
-  return rank_parameters(without_modules, {0, 0, false, true}, split).dense;
-}
-
 std::int64_t share(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards;
 }
 
-/// States of a model of which not all weights are trained: frozen ones have neither gradients nor states of the
-/// optimizer. With ZeRO-3 the weights of the two largest units, and the gradients of one, are there in full.
-void add_parts(const TransformerModel& model, const MicroBatch& work, std::span<const HeldStage> stages,
-               const MemoryOptions& options, GpuMemory& memory) {
-  double frozen_dense = 0, frozen_experts = 0, largest = 0, next = 0, gradients = 0;
-  std::int64_t dense = 0, experts = 0;
-  const double width = activation_bytes(work.type);
-  const auto unit = [&](const HeldWeights& held) {
-    dense += held.trained.dense;
-    experts += held.trained.experts;
-    frozen_dense += held.frozen_dense;
-    frozen_experts += held.frozen_experts;
-    const double all = held.frozen_dense + held.frozen_experts + width * real_number(held.trained.total());
-    next = std::max(next, std::min(all, largest));
-    largest = std::max(largest, all);
-    gradients = std::max(gradients, real_number(held.trained.total() * options.widths.gradients));
-  };
-  for (const HeldStage& stage : stages) {
-    const LayerRange& range = stage.range;
-    const auto held = [&](const LayerRange& part) {
-      return held_weights(model, part, work.split, work.trained, work.type);
-    };
-    if (range.embedding) unit(held({range.first, range.first, true, false}));
-    for (std::int64_t layer = range.first; layer < range.last; ++layer) unit(held({layer, layer + 1}));
-    if (range.head) unit(held_by_head(model, range, work.split, work.trained, work.type));
+/// What stages hold of dense weights, or of experts, and the most that is there of them in full with ZeRO-3: the
+/// weights of a unit and of the layers on their way, and gradients.
+class SharedStates {
+ public:
+  SharedStates(const MemoryOptions& options, DataType type, std::int64_t shards)
+      : options_{options}, width_{real_number(activation_bytes(type))}, shards_{shards} {}
+
+  void stage(std::int64_t trained, double frozen) {
+    trained_ += trained;
+    frozen_ += frozen;
   }
-  const auto add = [&](std::int64_t trained, double frozen, std::int64_t shards) {
-    const StateBytes states = state_bytes(trained, shards, options);
+  void unit(std::int64_t trained, double frozen, bool is_layer) {
+    const double weights = frozen + width_ * real_number(trained);
+    largest_ = std::max(largest_, weights);
+    if (is_layer) layer_ = std::max(layer_, weights);
+    gradients_ = std::max(gradients_, trained);
+  }
+
+  void add_to(GpuMemory& memory) const {
+    const StateBytes states = state_bytes(trained_, shards_, options_);
     memory.weights += states.weights;
-    memory.weights +=
-        Bytes{static_cast<std::int64_t>(std::ceil(options.zero == 3 ? frozen / real_number(shards) : frozen))};
+    memory.weights += bytes_up(options_.zero == 3 ? frozen_ / real_number(shards_) : frozen_);
     memory.gradients += states.gradients;
     memory.optimizer += states.optimizer;
-  };
-  add(dense, frozen_dense, options.dense_shards);
-  add(experts, frozen_experts, options.expert_shards);
-  if (options.zero == 3 && std::max(options.dense_shards, options.expert_shards) > 1)
-    memory.gathered = Bytes{static_cast<std::int64_t>(std::ceil(largest + next + gradients))};
-}
+    if (options_.zero < 3 || shards_ == 1) return;
+    memory.gathered += bytes_up(largest_ + layer_ * real_number(options_.gathered_layers - 1));
+    memory.gathered += Bytes{gradients_} * options_.widths.gradients;
+  }
+
+ private:
+  const MemoryOptions& options_;
+  double width_;  // bytes of a weight in use
+  std::int64_t shards_;
+  std::int64_t trained_ = 0, gradients_ = 0;     // parameters; of the unit that has most
+  double frozen_ = 0, largest_ = 0, layer_ = 0;  // bytes; of the largest unit, and of the largest layer
+};
 
 }  // namespace
 
@@ -389,7 +398,8 @@ ActivationBytes embedding_activations(const TransformerModel& model, const Micro
 }
 
 ActivationBytes head_activations(const TransformerModel& model, const MicroBatch& work, Recomputation recomputation) {
-  KeptTensors kept{model, work, recomputation};
+  // Of modules of multi-token prediction no list of a layer runs again.
+  KeptTensors kept{model, work, computes_layers_again(recomputation) ? Recomputation::none : recomputation};
   kept.head();
   for (std::int64_t i = 0; i < model.mtp_layers; ++i) kept.prediction_module();
   return kept.sum();
@@ -412,43 +422,33 @@ ActivationBytes stage_activations(const TransformerModel& model, const LayerRang
 GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std::span<const HeldStage> stages,
                      const MemoryOptions& options) {
   GpuMemory memory;
-  RankParameters stored;
-  RankParameters layer;      // the largest
-  std::int64_t largest = 0;  // unit with dense parameters: a layer, the embedding or the head
-  const auto stored_in = [&](const LayerRange& range) { return rank_parameters(model, range, work.split); };
+  SharedStates dense{options, work.type, options.dense_shards}, experts{options, work.type, options.expert_shards};
+  const auto held = [&](const TransformerModel& of, const LayerRange& part) {
+    return held_weights(of, part, work.split, work.trained, work.type);
+  };
+  const auto add_unit = [&](const HeldWeights& unit, bool is_layer) {
+    dense.unit(unit.trained.dense, unit.frozen_dense, is_layer);
+    experts.unit(unit.trained.experts, unit.frozen_experts, is_layer);
+  };
+  TransformerModel without_modules = model;
+  without_modules.mtp_layers = 0;
   for (const HeldStage& stage : stages) {
     const LayerRange& range = stage.range;
-    const RankParameters each = stored_in(range);
-    stored.dense += each.dense;
-    stored.experts += each.experts;
+    const HeldWeights all = held(model, range);
+    dense.stage(all.trained.dense, all.frozen_dense);
+    experts.stage(all.trained.experts, all.frozen_experts);
     memory.activations += stage_activations(model, range, work, options.recomputation).kept() * stage.micro_batches;
     if (range.head) memory.working = std::max(memory.working, loss_tensors(model, work));
     for (std::int64_t i = range.first; i < range.last; ++i) {
-      const RankParameters one = stored_in({i, i + 1});
-      layer.dense = std::max(layer.dense, one.dense);
-      layer.experts = std::max(layer.experts, one.experts);
+      add_unit(held(model, {i, i + 1}), true);
       memory.working = std::max(memory.working, activations_again(model, i, work, options.recomputation));
     }
-    if (range.embedding) largest = std::max(largest, stored_in({0, 0, true, false}).dense);
-    if (range.head) largest = std::max(largest, head_unit(model, work.split));
+    if (range.embedding) add_unit(held(model, {0, 0, true, false}), false);
+    // The final norm and the matrix of the head, whoever else uses that matrix.
+    if (range.head) add_unit(held(without_modules, {0, 0, false, true}), false);
   }
-  largest = std::max(largest, layer.dense);
-
-  const auto add = [&](std::int64_t parameters, std::int64_t unit, std::int64_t next, std::int64_t shards) {
-    const StateBytes states = state_bytes(parameters, shards, options);
-    memory.weights += states.weights;
-    memory.gradients += states.gradients;
-    memory.optimizer += states.optimizer;
-    if (options.zero < 3 || shards == 1) return;
-    memory.gathered += (Bytes{unit} + Bytes{next} * (options.gathered_layers - 1)) * activation_bytes(work.type);
-    memory.gathered += Bytes{unit} * options.widths.gradients;
-  };
-  if (work.trained.is_part()) {
-    add_parts(model, work, stages, options, memory);
-    return memory;
-  }
-  add(stored.dense, largest, layer.dense, options.dense_shards);
-  add(stored.experts, layer.experts, layer.experts, options.expert_shards);
+  dense.add_to(memory);
+  experts.add_to(memory);
   return memory;
 }
 

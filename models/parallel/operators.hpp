@@ -51,7 +51,8 @@ struct MicroBatch {
   LossKernels loss = LossKernels::fused;
   PointwiseKernels pointwise = PointwiseKernels::fused;
   std::vector<AttentionPart> documents{};  ///< that fill the sequences, unevenly; empty: each sequence is one
-  double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
+  /// Tokens at the fullest rank of the experts over the mean, >= 1: at most split.expert, but for padded loads.
+  double expert_imbalance = 1;
   double server_imbalance = 1;  ///< the same of the servers of the experts, >= 1
   /// Of products and activations. fp8 and fp4 are of the products with weights of layers only; attention, logits and
   /// all activations are then in bf16 (as by NVIDIA's Transformer Engine).

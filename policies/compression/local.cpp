@@ -61,24 +61,35 @@ class PieceAverage : public CompressionMethod {
 };
 
 /// An averaging of the model takes as many iterations as the network needs for it. Each iteration sends an equal piece
-/// whose all-reduce takes no longer than the iteration computes.
+/// whose all-reduce, with what the host does around it, takes no longer than the iteration computes.
 class AsyncAverage final : public PieceAverage {
  public:
   [[nodiscard]] ExchangeMoment moment() const override { return ExchangeMoment::background; }
 
  private:
-  /// Returns the size of the largest n-th part of the model whose all-reduce takes no longer than an iteration
-  /// computes. Throws InputError if the start-up alone takes longer.
+  /// What the host does around an all-reduce: its work and copies from and to the GPU.
+  static Time beside_gpu(const OverlapProblem& problem, Bytes bytes) {
+    std::vector<ExchangeStage> stages{ExchangeStage::send("", CollectiveKind::all_reduce, bytes)};
+    wrap(problem, {1, bytes, problem.gradient_element_bytes, problem.workers}, stages);
+    Time sum;
+    for (const ExchangeStage& each : stages)
+      if (each.site != StageSite::gpu) sum += each.duration;
+    return sum;
+  }
+
+  /// Returns the size of the largest n-th part of the model whose averaging takes no longer than an iteration computes.
+  /// Throws InputError if the start-up alone takes longer.
   [[nodiscard]] Bytes piece(const OverlapProblem& problem) const override {
     const LinearCost& cost = problem.cost.of(CollectiveKind::all_reduce);
     const Time left = problem.compute() - cost.alpha;
     if (left <= Time{})
       throw InputError{"can't keep up: the start-up of an all-reduce takes longer than computing an iteration"};
     const std::int64_t model = problem.gradient().count();
-    const double slope = cost.beta.ns_per_byte();
-    auto parts = static_cast<std::int64_t>(
-        std::max(1.0, std::ceil(static_cast<double>(model) * slope / static_cast<double>(left.ns()))));
-    while (parts < model && cost.of(part_of(model, parts)) > problem.compute()) ++parts;
+    const double all = static_cast<double>(model) * cost.beta.ns_per_byte() +
+                       static_cast<double>(beside_gpu(problem, Bytes{model}).ns());
+    const auto takes = [&](Bytes bytes) { return cost.of(bytes) + beside_gpu(problem, bytes); };
+    auto parts = static_cast<std::int64_t>(std::max(1.0, std::ceil(all / static_cast<double>(left.ns()))));
+    while (parts < model && takes(part_of(model, parts)) > problem.compute()) ++parts;
     return part_of(model, parts);
   }
 };

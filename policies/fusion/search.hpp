@@ -21,7 +21,8 @@ namespace contend {
 inline constexpr std::string_view kSearchName = "search";
 
 /// Returns the policy that starts from the plans of `others`, those that change the training algorithm or refuse the
-/// problem excepted, and from the plans of every policy of the registry with its usual parameters.
+/// problem excepted, and from the plans of every policy of the registry with its usual parameters, unless they have
+/// more than 256 messages for each gradient.
 [[nodiscard]] std::unique_ptr<FusionPolicy> search_from(std::vector<std::unique_ptr<FusionPolicy>> others,
                                                         std::int64_t evaluations);
 

@@ -8,6 +8,7 @@
 #include "sim/counted.hpp"
 #include "sim/error.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,32 @@ Time end_of(const Scenario& scenario, Workload workload, const GoesOn& goes_on) 
   const Time end = result.jobs.front().finish;
   CONTEND_CHECK(end != Time::never() || goes_on, "a job that has the cluster to itself ends");
   return end;
+}
+
+constexpr std::int64_t kFirst = 3;  // iterations in front of the first one that may have settled
+
+/// What an iteration takes in the long run, of a job of which `end_after` says when so many iterations end, or never.
+/// The first iterations lack what others leave for them, such as weights that are gathered, or a host has less to wait
+/// for. An iteration counts if as many behind it as lead to its end take as long; of a job whose iterations go on to
+/// differ, the mean of many of them.
+template <class EndAfter>
+Time settled_iteration(const EndAfter& end_after) {
+  constexpr std::int64_t kMost = 32;  // iterations in front of the last one that is looked at
+  constexpr double kEqual = 1e-6;     // times are whole nanoseconds
+  std::int64_t before = kFirst;
+  Time begin = end_after(before);
+  while (true) {
+    const std::int64_t behind = before + 1;
+    const Time end = begin != Time::never() ? end_after(behind) : begin;
+    const Time last = end != Time::never() ? end_after(behind + behind) : end;
+    if (last == Time::never()) return last;
+    const Time one = end - begin, more = last - end;
+    const auto expected = static_cast<double>(one.ns()) * static_cast<double>(behind);
+    if (std::abs(static_cast<double>(more.ns()) - expected) <= kEqual * expected) return one;
+    if (before >= kMost) return Time::nanoseconds(more.ns() / behind);
+    before = behind + behind;
+    begin = last;
+  }
 }
 
 JobRequest on_first_gpus(const TrainingSystem& system, const std::string& model, int gpus) {
@@ -77,16 +104,15 @@ Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, 
 Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
                     const std::optional<IterationGraph>& graph, const GoesOn& goes_on) {
   JobRequest job = on_first_gpus(system, model, gpus);
-  // The first iterations lack what others leave for them, such as weights that are gathered.
-  constexpr std::int64_t kSettled = 3;
-  job.iterations = kSettled;
+  job.iterations = kFirst;
   return leaping_rounds(undisturbed(system), [&](const Scenario& alone) {
     Workload workload = workload_of(alone, alone.workload, {job});
     if (graph) workload.graphs.front() = *graph;
-    const Time before = end_of(alone, workload, goes_on);
-    ++workload.jobs.front().iterations;
-    const Time end = before != Time::never() ? end_of(alone, std::move(workload), goes_on) : before;
-    return end != Time::never() ? end - before : end;
+    const std::int64_t added = workload.jobs.front().iterations - kFirst;  // that complete what others began
+    return settled_iteration([&](std::int64_t iterations) {
+      workload.jobs.front().iterations = iterations + added;
+      return end_of(alone, workload, goes_on);
+    });
   });
 }
 

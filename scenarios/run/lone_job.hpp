@@ -16,7 +16,8 @@ namespace contend {
 using GoesOn = std::function<bool()>;
 
 /// The time of an iteration of a job of that model, a training entry or profile, on the first GPUs of the cluster, once
-/// it has settled, without other owners of servers and without events of links. `graph`, if given, takes the place of
+/// iterations have settled, or the mean of 39 where they go on to differ, without other owners of servers and without
+/// events of links. `graph`, if given, takes the place of
 /// that of the model, and has as many ranks. Throws InputError if there are not so many GPUs, and as TrainingGraphs
 /// does.
 [[nodiscard]] Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,

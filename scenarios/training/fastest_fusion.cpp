@@ -8,6 +8,7 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ PolicyChoice fastest_fusion(const TrainingSystem& system, const TrainingEntry& e
   const TrainedJob searched = make(entry);
   const ClusterSetup& cluster = system.cluster;
   if (gpus > cluster.servers * cluster.gpus_per_server) return best;
+  // A plan with a hundred times as many operations, such as slices of 50,000 numbers of a large model, is too dear to
+  // run, and too dear to send.
+  constexpr std::size_t kMostOps = 100;
   TrainingEntry tried = entry;
   const std::vector<PolicyChoice> starts = starts_of_search();
   tried.fusion = starts.front();  // no part of the run searches again
@@ -76,7 +80,9 @@ PolicyChoice fastest_fusion(const TrainingSystem& system, const TrainingEntry& e
   for (const PolicyChoice& start : starts) {
     tried.fusion = start;
     try {
-      const std::optional<Time> time = iteration_alone(system, tried, gpus, make(tried));
+      const TrainedJob job = make(tried);
+      if (job.graph.ops().size() > kMostOps * searched.graph.ops().size()) continue;
+      const std::optional<Time> time = iteration_alone(system, tried, gpus, job);
       if (!time || *time >= *least) continue;
       least = time;
       best = start;

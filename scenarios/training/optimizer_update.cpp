@@ -208,6 +208,7 @@ RankUpdate rank_update(const TrainingEntry& entry, const TransformerModel& model
       elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
     }
   }
+  if (elements == 0) return {};
   KernelWork work = update_work(optimizer, elements, width, updates_separately(entry), entry.keeping());
   std::vector<SharedWeights> weights;
   if (optimizer.goes_by_shape()) {

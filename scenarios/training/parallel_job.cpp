@@ -47,10 +47,9 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   // Of backup workers nothing counts.
   const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
   work.tokens = sequences.tokens * counted;
-  // Products with frozen weights have no gradients of weights; adapters are a few of 1,000 of the products.
-  const double frozen = frozen_flops(model, sequences, entry.trained(model));
-  work.model_flops = (model_flops(model, sequences, FlopsConvention::causal) - frozen) * counted;
-  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal, repeated) - frozen;
+  const TrainedPart part = entry.trained(model);
+  work.model_flops = model_flops(model, sequences, FlopsConvention::causal, part) * counted;
+  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal, repeated, part);
   if (entry.device.calibrated) return work;
   const std::vector<std::string>& names = entry.parallel->devices;
   if (names.empty()) work.peak_flops = sheet_of(entry.device).peak(entry.type);
@@ -141,10 +140,10 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   }
   const auto over_mean = [&](std::int64_t groups, double at_most) {
     constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
-    if (tokens.empty()) return load.ratio.value_or(load.capacity.value_or(1));
+    if (tokens.empty()) return load.capacity.value_or(std::min(load.ratio.value_or(1), at_most));
     return std::min(at_most, std::round(fullest_over_mean(tokens, groups) * kKept) / kKept);
   };
-  work.expert_imbalance = std::min<double>(over_mean(setup.expert, most), setup.expert);
+  work.expert_imbalance = over_mean(setup.expert, most);
   work.server_imbalance = std::min(over_mean(servers, most_of_server), most_of_server);
 }
 
@@ -290,27 +289,26 @@ void add_times(StagePlanner& planner, std::size_t stage, const std::vector<Stage
   for (std::int64_t layer = range.first; layer < range.last; ++layer) add(times.layer(layer));
   if (range.head) add(times.head());
   const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
+  // Gradients go to the stage before, and come from the one behind, if a unit needs them.
+  const bool sends_back = !range.embedding && times.has_backward(range.first - 1);
+  const bool is_sent_back = !range.head && times.has_backward(range.last - 1);
   if (!range.embedding) {
     units.front().forward += gather;
     units.front().forward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
   }
-  if (!range.head) {
+  if (is_sent_back) {
     units.back().backward_input += gather;
     units.back().backward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
   }
-  shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
+  shares.tensor += (range.embedding ? Time{} : gather) + (is_sent_back ? gather : Time{});
   const auto compress = [&](Time& pass, Time kernels) {
     pass += kernels;
     shares.compression += kernels;
   };
-  if (!range.embedding) {
-    compress(units.front().forward, messages[stage - 1].unpack);
-    compress(units.front().backward_input, messages[stage - 1].repack);
-  }
-  if (!range.head) {
-    compress(units.back().forward, messages[stage].pack);
-    compress(units.back().backward_input, messages[stage].unpack_back);
-  }
+  if (!range.embedding) compress(units.front().forward, messages[stage - 1].unpack);
+  if (sends_back) compress(units.front().backward_input, messages[stage - 1].repack);
+  if (!range.head) compress(units.back().forward, messages[stage].pack);
+  if (is_sent_back) compress(units.back().backward_input, messages[stage].unpack_back);
 }
 
 /// Sets the times of the exchanges of all stages.

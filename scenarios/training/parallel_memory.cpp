@@ -137,22 +137,22 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
   return by_rank;
 }
 
-/// Elements of all units of these stages.
-std::int64_t all_elements(const TrainingIteration& job, const std::vector<int>& stages) {
-  std::int64_t sum = 0;
-  for (const int stage : stages)
-    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
-      sum += unit.dense_elements + unit.expert_elements;
-  return sum;
-}
-
-/// Elements of the largest unit of these stages.
-std::int64_t largest_unit(const TrainingIteration& job, const std::vector<int>& stages) {
-  std::int64_t most = 0;
-  for (const int stage : stages)
-    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
-      most = std::max(most, unit.dense_elements + unit.expert_elements);
-  return most;
+/// The weights of all units of some stages, and the most weights and gradients of a unit.
+struct InUnits {
+  Bytes weights, most_weights, most_gradients;
+};
+InUnits in_units(const TrainingIteration& job, const std::vector<int>& stages) {
+  InUnits found;
+  for (const int stage : stages) {
+    for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
+      const Bytes trained{unit.dense_elements + unit.expert_elements};
+      const Bytes weights = trained * job.weight_bytes + unit.frozen_dense + unit.frozen_experts;
+      found.weights += weights;
+      found.most_weights = std::max(found.most_weights, weights);
+      found.most_gradients = std::max(found.most_gradients, trained * job.gradient_bytes);
+    }
+  }
+  return found;
 }
 
 /// Keys and values that a rank gathers from the others of its sequences, in numbers.
@@ -211,15 +211,14 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     if (!keeps_by_parameter(entry))
       by_rank.back().optimizer = kept_by_rank(entry, model, work.split, job, ranges, width);
     // Gradients of a unit are there until it is updated; a share of all may be less.
-    const Bytes of_unit{largest_unit(job, job.plan.stage_of[rank]) * job.gradient_bytes};
-    if (entry.update_in_backward) by_rank.back().gradients = std::min(by_rank.back().gradients, of_unit);
+    const InUnits units = in_units(job, job.plan.stage_of[rank]);
+    if (entry.update_in_backward) by_rank.back().gradients = std::min(by_rank.back().gradients, units.most_gradients);
     const OffloadSetup& offload = entry.parallel->offload;
     if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
     if (offload.weights != StatePlace::gpu) {
       by_rank.back().weights = Bytes{};
       // Those of a unit that computes and of the next one, also where no other rank has a share of them.
-      const Bytes both{2 * largest_unit(job, job.plan.stage_of[rank]) * job.weight_bytes};
-      by_rank.back().gathered = std::max(by_rank.back().gathered, both);
+      by_rank.back().gathered = std::max(by_rank.back().gathered, units.most_weights * 2);
     }
     if (offload.activations)
       by_rank.back().activations =
@@ -228,8 +227,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     working = computes_layers_again(entry.recompute) ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {
       // Weights stay from the forward pass to the backward pass.
-      by_rank.back().gathered =
-          std::max(by_rank.back().gathered, Bytes{all_elements(job, job.plan.stage_of[rank]) * job.weight_bytes});
+      by_rank.back().gathered = std::max(by_rank.back().gathered, units.weights);
     }
   }
   return by_rank;

@@ -47,6 +47,10 @@ OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind ba
   return problem;
 }
 
+bool needs_servers(const Op& op) {
+  return op.kind == OpKind::collective && op.scope != CollectiveScope::all;
+}
+
 /// Passes that a schedule runs as one with others.
 struct MergedPasses {
   bool any = false;
@@ -98,13 +102,12 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
                        .reason = fmt::format("{}: {}", method ? entry.compression.name : entry.fusion.name, reason),
                        .hint = method ? "another method, such as top-k" : "another policy, such as ddp or wfbp"}}};
   };
-  const auto needs_servers = [](const Op& op) {
-    return op.kind == OpKind::collective && op.scope != CollectiveScope::all;
-  };
   const PassKind backward = job.plan.has_weight_passes() ? PassKind::backward_weight : PassKind::backward;
   for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
     const std::vector<ModelUnit>& units = job.units[stage];
     OverlapProblem problem = exchange_problem(units, backward, job);
+    FusedIteration& planned = job.planned.emplace_back();
+    if (problem.gradients.empty()) continue;  // nothing of the stage is trained
     const auto has = [&](const std::vector<int>& stages) {
       return std::ranges::find(stages, static_cast<int>(stage)) != stages.end();
     };
@@ -117,20 +120,20 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
     use_method(entry, method.get(), problem);
     static_cast<ExchangeWork&>(problem) = {};  // a pass adds it to the graph
     try {
-      job.planned.push_back(plan_iteration(*policy, problem));
+      planned = plan_iteration(*policy, problem);
       if (job.sharding != Sharding::none && !job.plans_all_sums)
-        share_sums(job.planned.back().graph, job.weight_bytes, job.gradient_bytes);
+        share_sums(planned.graph, job.weight_bytes, job.gradient_bytes);
     } catch (const InputError& error) {
       fail(fmt::format("can't exchange the gradients of a layer, the embedding or the head as one: {}",
                        error.complaints().front().reason));
     }
-    if (const auto unfit = unfit_for_stage(job.planned.back(), units.size())) fail(*unfit);
-    const bool goes_on = goes_on_in_forward(job.planned.back().graph, units.size());
+    if (const auto unfit = unfit_for_stage(planned, units.size())) fail(*unfit);
+    const bool goes_on = goes_on_in_forward(planned.graph, units.size());
     if (goes_on && merged_passes(job.plan).begins)
       fail("a part of its exchange goes on beside the first forward pass, which the schedule runs with another pass");
     if (goes_on && job.sharding == Sharding::none && job.sends_gradients)
       fail("gradients come while the next forward pass computes, and a host updates all weights of a GPU at once");
-    if (!is_even && std::ranges::any_of(job.planned.back().graph.ops(), needs_servers))
+    if (!is_even && std::ranges::any_of(planned.graph.ops(), needs_servers))
       fail("it has collectives inside servers, on which the ranks with equal weights lie unevenly");
   }
 }

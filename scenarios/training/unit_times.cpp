@@ -196,11 +196,15 @@ TimedUnit UnitTimes::head() {
   }
   const CollectiveKind sum = sum_of_parts();
   const Time hides = hiding_weights(times);
-  const Time backward = adds(groups_(sum, tensor_groups(), activations_), hides, tensor_groups());
+  Time backward;
+  std::vector<PassCollective> back;
+  if (work_.trained.backward(model_, TrainedPart::kHead) == BackwardPart::all) {
+    backward = adds(groups_(sum, tensor_groups(), activations_), hides, tensor_groups());
+    back.push_back(sent(PassGroup::tensor, sum, tensor_groups(), activations_, hides));
+  }
   TimedUnit unit = made(times, timed(repeated).forward, forward, backward, {.tensor = forward + backward});
   unit.unit.forward_traffic.add(PassGroup::tensor, forward, rows);
-  unit.unit.backward_traffic.add(PassGroup::tensor, backward,
-                                 {sent(PassGroup::tensor, sum, tensor_groups(), activations_, hides)});
+  unit.unit.backward_traffic.add(PassGroup::tensor, backward, back);
   if (host_ != nullptr) unit.unit.host = host_->of(operators, repeated, unit.unit);
   return unit;
 }
@@ -242,22 +246,6 @@ OperatorTimes UnitTimes::timed(const std::vector<TransformerOperator>& operators
   return operator_times(operators, entry_);
 }
 
-UnitTimes::BlockProducts UnitTimes::products_of(const std::vector<TransformerOperator>& operators,
-                                                LayerPart part) const {
-  std::vector<TransformerOperator> products;
-  for (const TransformerOperator& each : operators)
-    if (each.part == part && each.kind == OperatorKind::product) products.push_back(each);
-  if (products.empty()) return {};
-  const std::vector<TransformerOperator> last{products.back()};
-  products.pop_back();
-  BlockProducts made{timed(products), timed(last)};
-  if (!entry_.parallel->tensor_overlap) return made;
-  const int pieces = static_cast<int>(work_.split.tensor);
-  made.first_pieces = timed_pieces(products, pieces);
-  made.last_pieces = timed_pieces(last, pieces);
-  return made;
-}
-
 /// Operators that are cut into pieces, which are kernels of their own.
 OperatorTimes UnitTimes::timed_pieces(const std::vector<TransformerOperator>& operators, int pieces) const {
   std::vector<TransformerOperator> cut;
@@ -273,64 +261,6 @@ const Interference& UnitTimes::interference(const RankGroups& groups) const {
 /// What a message adds to the computing that goes on beside it: what is left of it, and what the two cost each other.
 Time UnitTimes::adds(Time message, Time hides, const RankGroups& groups) const {
   return time_together(hides, message, interference(groups)) - hides;
-}
-
-/// With tensor_overlap a product and the ring of the t ranks beside it are cut into t pieces. A gathering has t - 1
-/// steps, and the first piece is there before it: together both take max(pieces, gathering + a piece). The
-/// reduction behind a product takes the same turns, from the end. So this much of the pieces hides a collective.
-Time UnitTimes::beside_pieces(Time pieces) const {
-  if (!entry_.parallel->tensor_overlap) return {};
-  return pieces - Time::nanoseconds(pieces.ns() / work_.split.tensor);
-}
-
-/// The copy of a tensor in its buffer into the order of its tokens; no time where the runtime needs none.
-Time UnitTimes::copy_of_gathered() const {
-  if (entry_.runtime != Runtime::fsdp2) return {};
-  TransformerOperator copy;
-  copy.name = "copy";
-  copy.m = activations_.count();
-  copy.n = 1;
-  copy.forward = {0, 2.0 * static_cast<double>(activations_.count()), 1};
-  return timed({copy}).forward;
-}
-
-/// The communication of a block whose inputs' gradients can hide theirs behind the products of the weights.
-UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
-  if (work_.split.tensor == 1) return {};
-  const OperatorTimes& first = products.first;
-  const RankGroups groups = tensor_groups();
-  const Time hides = hiding_weights(first);
-  const auto collective = [&](CollectiveKind kind, Time beside) {
-    return sent(PassGroup::tensor, kind, groups, activations_, beside);
-  };
-  if (!work_.split.sequence_parallel) {
-    const Time sum = groups_(CollectiveKind::all_reduce, groups, activations_);
-    return {sum,
-            adds(sum, hides, groups),
-            {collective(CollectiveKind::all_reduce, {})},
-            {collective(CollectiveKind::all_reduce, hides)}};
-  }
-  const Time gather = groups_(CollectiveKind::all_gather, groups, activations_);
-  const Time scatter = groups_(CollectiveKind::reduce_scatter, groups, activations_);
-  const Time before = beside_pieces(products.first_pieces.forward),
-             behind = beside_pieces(products.last_pieces.forward);
-  const Time back = beside_pieces(products.last_pieces.input_gradient);
-  Added added{
-      adds(gather, before, groups) + adds(scatter, behind, groups),
-      adds(gather, back, groups) + adds(gather, first.input_gradient, groups) + adds(scatter, hides, groups),
-      {collective(CollectiveKind::all_gather, before), collective(CollectiveKind::reduce_scatter, behind)},
-      {collective(CollectiveKind::all_gather, back), collective(CollectiveKind::all_gather, first.input_gradient),
-       collective(CollectiveKind::reduce_scatter, hides)}};
-  // PyTorch's tensors of [sequence, tokens, hidden] are cut along the tokens: a copy behind each gathering, and before
-  // each reduction, puts the pieces in order (torch/distributed/_functional_collectives.py).
-  const Time copy = copy_of_gathered();
-  added.forward_pieces = copy * 2;
-  added.backward_pieces = copy * 3;
-  if (!entry_.parallel->tensor_overlap) return added;
-  added.forward_pieces +=
-      products.first_pieces.forward + products.last_pieces.forward - first.forward - products.last.forward;
-  added.backward_pieces += products.last_pieces.input_gradient - products.last.input_gradient;
-  return added;
 }
 
 /// Attention whose keys come in blocks, a kernel for each of them and a sum behind each but the first. A causal mask
@@ -558,7 +488,7 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   PassShares shares;
   PassTraffic forward, backward;
   Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
-  const bool goes_back = work_.trained.backward(model_, index) != BackwardPart::none;
+  const bool goes_back = has_backward(index);
   const auto add = [&](Added added, PassGroup group, Time PassShares::*share, Recomputation module) {
     if (!goes_back) added = {added.forward, {}, std::move(added.forward_sent), {}, added.forward_pieces, {}};
     forward.add(group, added.forward, added.forward_sent);

@@ -50,6 +50,10 @@ class UnitTimes {
   /// the vocabulary, so the loss needs the largest one, the sum of the exponentials and the logit of the target from
   /// all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053, section 3).
   [[nodiscard]] TimedUnit head();
+  /// True if the backward pass of a unit (TrainedPart) has something to do.
+  [[nodiscard]] bool has_backward(std::int64_t unit) const {
+    return work_.trained.backward(model_, unit) != BackwardPart::none;
+  }
 
   /// Adds what FSDP2 copies of `elements` weights on a rank for each micro-batch: gathered weights out of the buffer of
   /// the collective, and gradients into the buffer of theirs, in the format of the reduction (PyTorch,
@@ -106,6 +110,8 @@ class UnitTimes {
   /// pieces, one after the other.
   struct BlockProducts {
     OperatorTimes first{}, last{}, first_pieces{}, last_pieces{};
+    bool gives_input = true;  ///< the gradient of the block's input is computed
+    bool goes_back = true;    ///< any gradient is
   };
   [[nodiscard]] BlockProducts products_of(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] OperatorTimes timed_pieces(const std::vector<TransformerOperator>& operators, int pieces) const;

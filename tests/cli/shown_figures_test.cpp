@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/progress.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/near.hpp"
 
 #include <array>
 #include <span>
@@ -50,6 +51,25 @@ TEST_CASE("run: failures have their figures with several seeds, too, and the opt
   CHECK(contains(page, "nic 200Gbps, alpha 20us"));
   CHECK(contains(page, "period optimal"));
   CHECK(contains(page, "mean: 10min"));
+}
+
+TEST_CASE("show: the parts of an iteration are the whole of it, also where stages update at different times") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 2\nmachine: dgx-h100\ncluster: {servers: 1, gpu_memory: 100TiB}\n"
+             "training: {m: {model: llama-3-8b, sequence: 4096, batch: 1, global_batch: 16, optimizer: adamw, "
+             "host: none, parallel: {pipeline: 4, schedule: zb-h2, post_validation: true}}}\n"
+             "workload: {generate: {models: [m], sizes: {8: 1}}}\n");
+  const Outcome shown = here.contend("show s.yaml --parallel --json");
+  REQUIRE_MESSAGE(shown.code == kExitOk, shown.err);
+  const auto number_behind = [&](std::size_t place) {
+    return std::stod(shown.out.substr(shown.out.find(':', place) + 1));
+  };
+  double sum = 0;
+  const std::size_t begin = shown.out.find("\"parts\""), end = shown.out.find('}', begin);
+  for (std::size_t at = shown.out.find("_s\"", begin); at < end; at = shown.out.find("_s\"", at + 1))
+    sum += number_behind(at);
+  CHECK(sum == near(number_behind(shown.out.find("\"iteration_s\"")), 1e-6));
 }
 
 TEST_CASE("a run in which GPUs are hardly ever in service says so before it begins, and goes on to its end") {

@@ -266,3 +266,18 @@ TEST_CASE("hosts: measured times have their host in them") {
       "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n");
   CHECK_MESSAGE(both.find("says what launches take, and so does launch") != std::string::npos, both);
 }
+
+TEST_CASE("hosts: an iteration has settled when those behind it take as long") {
+  // The first four iterations take 136.05 ms; by the seventh the GPUs wait for their hosts.
+  const Scenario scenario = parse_scenario(
+      "schema_version: 2\nmachine: dgx-h100\ncluster: {servers: 2, gpu_memory: 100TiB}\ntraining: {it: {transformer: "
+      "{layers: 16, hidden: 2048, heads: 16, key_value_heads: 8, feed_forward: 8192, vocabulary: 50257, experts: 8, "
+      "top_k: 2, expert_feed_forward: 1024}, sequence: 2048, batch: 1, global_batch: 8, dtype: fp16, optimizer: lion, "
+      "recompute: [layernorm, core_attn], host: torch, adapter: {kind: lora, rank: 16, targets: [feed-forward]}, "
+      "parallel: {pipeline: 4, schedule: zb-v, partition: uneven, context: 2, context_exchange: token-ring, expert: 2, "
+      "expert_pieces: 2, expert_load: {ratio: 1.3}, gradient_bytes: 2}}}\n",
+      "a.yaml", {}, {});
+  const double shown = lone_iteration(scenario, "it", 16).to_seconds();
+  const Time many = lone_job(scenario, "it", 16, 400) - lone_job(scenario, "it", 16, 200);
+  CHECK(shown == near(many.to_seconds() / 200, 1e-6));
+}

@@ -68,6 +68,11 @@ TEST_CASE("experts: an uneven load makes exchange, computing and memory larger")
   CHECK(more.shares.at(0).compute > even.shares.at(0).compute);
   CHECK(more.memory.at(0).activations > even.memory.at(0).activations);
   CHECK(exchange_s("expert: 16, zero: 1, expert_load: {capacity: 2}") == near(more.shares.at(0).expert.to_seconds()));
+  // Room for as many tokens as a capacity says is filled up, on however few ranks the experts are.
+  const auto computing = [](const char* parallel) { return experts_of(parallel).shares.at(0).compute; };
+  CHECK(computing("expert: 1, zero: 1, expert_load: {capacity: 2}") > computing("expert: 1, zero: 1"));
+  CHECK(computing("expert: 2, zero: 1, expert_load: {capacity: 4}") >
+        computing("expert: 2, zero: 1, expert_load: {capacity: 2}"));
   const double zipf = exchange_s("expert: 16, zero: 1, expert_load: {zipf: 1}");
   CHECK(zipf > 1.5 * even.shares.at(0).expert.to_seconds());
 }

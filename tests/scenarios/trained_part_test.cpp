@@ -217,18 +217,80 @@ TEST_CASE("frozen layers have no states, and the ones in front no backward pass"
 
 TEST_CASE("frozen stages of a pipeline get no gradients") {
   // Stage 0 has the embedding and layers 0 to 15.
-  const auto messages = [](const std::string& frozen) {
-    const Scenario scenario = tuned_entry(
-        kSmallLlama + "optimizer: adam, batch: 1, global_batch: 4, frozen: " + frozen + ", parallel: {pipeline: 2}");
+  const auto messages = [](const std::string& frozen, int tensor = 1) {
+    const Scenario scenario =
+        tuned_entry(fmt::format("{}optimizer: adam, batch: 1, global_batch: 4, frozen: {}, parallel: {{pipeline: 2, "
+                                "tensor: {}}}",
+                                kSmallLlama, frozen, tensor));
     TrainingGraphs graphs{scenario};
-    const IterationGraph graph = graphs("m", 2).graph;
+    const IterationGraph graph = graphs("m", 2 * tensor).graph;
     return std::pair{
         std::ranges::count_if(graph.ops(), [](const Op& op) { return op.name.starts_with("activations "); }),
         std::ranges::count_if(graph.ops(), [](const Op& op) { return op.name.starts_with("gradients "); })};
   };
   CHECK(messages("{layers: 8, embedding: true}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{4}});
   CHECK(messages("{layers: 16, embedding: true}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{0}});
+  CHECK(messages("{layers: 16, embedding: true}", 2) == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{0}});
   CHECK(messages("{layers: 16}") == std::pair{std::ptrdiff_t{4}, std::ptrdiff_t{4}});  // the embedding is trained
+}
+
+TEST_CASE("a pipeline rank that trains nothing has neither an exchange nor an update") {
+  const std::string frozen = "batch: 1, global_batch: 4, frozen: {layers: 16, embedding: true}, ";
+  for (const char* exchange : {"fusion: wfbp", "compression: {policy: top-k, density: 0.01}"}) {
+    INFO(exchange);
+    const std::string members = frozen + "optimizer: adam, parallel: {pipeline: 2}, " + exchange;
+    const ParallelJob job = planned_tuning(members, 4);
+    REQUIRE(job.iteration.planned.size() == 2);
+    CHECK(job.iteration.planned[0].graph.ops().empty());
+    CHECK(!job.iteration.planned[1].messages.empty());
+    CHECK(lone_iteration(tuned_entry(kSmallLlama + members), "m", 4) > Time{});
+  }
+  for (const char* optimizer : {"adafactor", "adam, optimizer_states: int8"}) {
+    INFO(optimizer);
+    const std::string members = frozen + "parallel: {pipeline: 2, offload: {optimizer: host, link: 25GB/s, memory: " +
+                                "20GB/s}}, optimizer: " + optimizer;
+    const ParallelJob job = planned_tuning(members, 4);
+    CHECK(job.iteration.update[0] == Time{});
+    CHECK(job.iteration.update[1] > Time{});
+    CHECK(lone_iteration(tuned_entry(kSmallLlama + members), "m", 4) > Time{});
+  }
+}
+
+TEST_CASE("frozen weights that stay gathered, or come from the host unit by unit, are in memory") {
+  const std::string adapter = "adapter: {kind: lora, rank: 16, targets: [q, v]}, optimizer: adam, ";
+  constexpr std::int64_t kTrained = 32LL * 2 * 2 * 4096 * 16, kLayer = kInLayers / 32 + 2 * 4096;
+  const auto gathered = [&](const std::string& parallel, int gpus) {
+    return planned_tuning(adapter + "parallel: {" + parallel + "}", gpus).memory.front().gathered;
+  };
+  CHECK(gathered("zero: 3, reshard: false", 8) == Bytes{(kOfLlama + kTrained) * 2});
+  const std::string offload = "zero: 3, offload: {optimizer: host, weights: host, link: 25GB/s, memory: 20GB/s}";
+  CHECK(gathered(offload, 1) == Bytes{2 * (kLayer + kTrained / 32) * 2});
+}
+
+TEST_CASE("tensor-parallel ranks don't add up gradients that nobody computes") {
+  // Collectives of the backward pass of a layer, numbered from 1, or of the head, 33.
+  const auto collectives = [](const std::string& members, std::size_t unit, const char* sequence_parallel = "false") {
+    const ParallelJob job = planned_tuning(
+        fmt::format("optimizer: adam, {}, parallel: {{tensor: 2, sequence_parallel: {}}}", members, sequence_parallel),
+        2);
+    std::int64_t sum = 0;
+    for (const PassCollective& each : job.iteration.units.front().at(unit).backward_traffic.collectives)
+      sum += each.times;
+    return sum;
+  };
+  const std::string upper = "frozen: {layers: 16, embedding: true}";
+  CHECK(collectives(upper, 16) == 0);
+  CHECK(collectives(upper, 17) == 1);  // of the input of the feed-forward
+  CHECK(collectives(upper, 18) == 2);
+  CHECK(collectives(upper, 33) == 1);
+  CHECK(collectives("frozen: {layers: 32, embedding: true}", 33) == 0);
+  // Three of a block: gradients of outputs and inputs are gathered, gradients of inputs are added up and cut.
+  CHECK(collectives(upper, 17, "true") == 5);
+  CHECK(collectives(upper, 18, "true") == 6);
+  const std::string down = "adapter: {kind: lora, rank: 16, targets: [down]}";
+  CHECK(collectives(down, 1) == 0);
+  CHECK(collectives(down, 1, "true") == 2);
+  CHECK(collectives(down, 2) == 2);
 }
 
 TEST_CASE("what optimizers and adapters can't be is refused, with what would be right") {

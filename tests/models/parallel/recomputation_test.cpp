@@ -107,6 +107,25 @@ TEST_CASE("recomputed modules: products by hand") {
   CHECK(more(Recomputation::layernorm | Recomputation::moe_act) == 0);
 }
 
+TEST_CASE("lists of whole layers repeat nothing of modules of multi-token prediction") {
+  TransformerModel model = *find_transformer("llama-3-8b");
+  const SequenceSums sums = SequenceSums::equal(1, kV3Tokens);
+  const auto more = [&](Recomputation mode) {
+    return hardware_flops(model, sums, FlopsConvention::causal, mode) -
+           hardware_flops(model, sums, FlopsConvention::causal, Recomputation::none);
+  };
+  for (const Recomputation mode : {Recomputation::full, Recomputation::operators}) {
+    model.mtp_layers = 0;
+    const double of_layers = more(mode);
+    model.mtp_layers = 1;
+    CHECK(more(mode) == near(of_layers));
+    CHECK(head_activations(model, v3_sequence(), mode).kept() ==
+          head_activations(model, v3_sequence(), Recomputation::none).kept());
+  }
+  CHECK(head_activations(model, v3_sequence(), Recomputation::mlp).kept() <
+        head_activations(model, v3_sequence(), Recomputation::none).kept());
+}
+
 TEST_CASE("recomputed modules: what is kept no longer, and is there for a moment in the backward pass") {
   // Queries, keys and values; the rotary part of the keys is an input.
   constexpr std::int64_t kV3Heads = kV3Tokens * (128 * (192 + 192 + 128) - 64);

@@ -178,6 +178,32 @@ TEST_CASE("inputs that no gradient of a weight needs are not kept") {
   CHECK(kept(frozen, 4) == 3 * tensor + inner);
 }
 
+TEST_CASE("adapters keep inputs that other products keep if all is trained") {
+  // Hidden 2,048; queries straight from it; 6 of 64 experts a token, and shared ones.
+  const auto kept = [](const char* name, AdapterTarget target, Recomputation recomputation = Recomputation::none) {
+    return layer_activations(model_named(name), 1, batch_of(lora({target}), 1024), recomputation).until_weight.count();
+  };
+  constexpr std::int64_t kInput = 2LL * 1024 * 2048, kOutputs = 2LL * 1024 * 16;
+  CHECK(kept("deepseek-v2-lite", A::query) == kInput + kOutputs);
+  CHECK(kept("deepseek-v2-lite", A::up) == 7 * (kInput + kOutputs));
+  CHECK(kept("deepseek-v2-lite", A::up) == kept("deepseek-v2-lite", A::gate));
+  // Queries out of a short vector don't read the output of the norm in front of attention.
+  CHECK(kept("deepseek-v2", A::query, Recomputation::layernorm) == kept("deepseek-v2", A::query));
+}
+
+TEST_CASE("ZeRO-3 has a unit and a layer in full, whichever are frozen") {
+  const TransformerModel& model = model_named("llama-3-8b");
+  const HeldStage whole[] = {{{0, 32, true, true}, 1}};
+  const MemoryOptions options{.zero = 3, .dense_shards = 8};
+  const auto gathered = [&](const TrainedPart& part) {
+    return gpu_memory(model, batch_of(part, 1024), whole, options).gathered.count();
+  };
+  // Weights of the head and of a layer in 2 bytes, gradients of the head in 4.
+  constexpr std::int64_t kHeadUnit = 128256LL * 4096 + 4096, kLayerUnit = 218'112'000;
+  CHECK(gathered({}) == 2 * (kHeadUnit + kLayerUnit) + 4 * kHeadUnit);
+  CHECK(gathered({.frozen_layers = 1}) == gathered({}));
+}
+
 TEST_CASE("QLoRA: 65B on a GPU of 48 GB, as arXiv 2305.14314 says") {
   // LLaMA 65B (arXiv 2302.13971, table 2): 80 layers of 8,192 with 64 heads, a feed-forward of 22,016.
   TransformerModel model = model_named("llama-2-70b");
@@ -241,17 +267,49 @@ TEST_CASE("flops without gradients of frozen weights") {
   const SequenceSums sums = SequenceSums::equal(1, 8192);
   const double all = model_flops(model, sums, FlopsConvention::causal);
   const double matrices = 80 * (2.0 * 8192 * 8192 + 2.0 * 8192 * 1024 + 3.0 * 8192 * 28672) + 8192.0 * 32000;
-  CHECK(frozen_flops(model, sums, lora({A::query})) == near(2 * matrices * 8192, 1e-12));
-  CHECK(all - frozen_flops(model, sums, lora({A::query})) < 0.7 * all);
-  CHECK(frozen_flops(model, sums, {}) == 0);
+  const auto missing = [&](const TrainedPart& part, FlopsConvention convention = FlopsConvention::causal) {
+    return model_flops(model, sums, convention) - model_flops(model, sums, convention, part);
+  };
+  CHECK(missing(lora({A::query})) == near(2 * matrices * 8192, 1e-12));
+  CHECK(all - missing(lora({A::query})) < 0.7 * all);
+  CHECK(missing({}) == 0);
   // Layers in front of all that is trained have no backward pass: two thirds of their flops, attention's too.
   const double layer = (2.0 * 8192 * 8192 + 2.0 * 8192 * 1024 + 3.0 * 8192 * 28672) * 2 * 8192;
   const double attention = 2.0 * 8192 * 8192 * (8192 + 8192) / 2;
-  CHECK(frozen_flops(model, sums, {.frozen_layers = 1, .frozen_embedding = true}) ==
-        near(2 * layer + 2 * attention, 1e-12));
+  CHECK(missing({.frozen_layers = 1, .frozen_embedding = true}) == near(2 * layer + 2 * attention, 1e-9));
   // The whole square of attention is twice the half that counts above.
-  CHECK(frozen_flops(model, sums, {.frozen_layers = 1, .frozen_embedding = true}, FlopsConvention::full) ==
-        near(2 * layer + 4 * attention, 1e-12));
+  CHECK(missing({.frozen_layers = 1, .frozen_embedding = true}, FlopsConvention::full) ==
+        near(2 * layer + 4 * attention, 1e-9));
+  // Without a backward pass nothing is computed again: 79 of the 80 layers are.
+  const TrainedPart upper{.frozen_layers = 1, .frozen_embedding = true};
+  CHECK(hardware_flops(model, sums, FlopsConvention::causal, Recomputation::full, upper) -
+            hardware_flops(model, sums, FlopsConvention::causal, Recomputation::none, upper) ==
+        near(79 * (layer + attention), 1e-9));
+  // If the head alone is trained, its matrix has a forward pass and a gradient of its own, and none of its input.
+  const double logits = 2.0 * 8192 * 32000 * 8192;
+  CHECK(model_flops(model, sums, FlopsConvention::causal, {.frozen_layers = 80, .frozen_embedding = true}) ==
+        near(80 * (layer + attention) + 2 * logits, 1e-12));
+}
+
+TEST_CASE("modules of multi-token prediction are frozen with the layers, and their logits with the head") {
+  const TransformerModel& model = model_named("deepseek-v3");
+  const SequenceSums sums{4096, 0};  // without attention: products with weights only
+  const double all = model_flops(model, sums, FlopsConvention::causal);
+  CHECK(model_flops(model, sums, FlopsConvention::causal, lora({A::query})) == near(all * 2 / 3, 1e-12));
+  // The head alone: a forward pass, and the gradient of the matrix for the logits of the model and of its module.
+  const TrainedPart head{.frozen_layers = 61, .frozen_embedding = true};
+  const double logits = 2 * 2.0 * 4096 * 7168 * 129280;
+  CHECK(model_flops(model, sums, FlopsConvention::causal, head) == near(all / 3 + logits, 1e-12));
+  double backward = 0;
+  for (const TransformerOperator& each : mtp_operators(model, batch_of(head, 4096)))
+    backward += each.input_gradient.flops + each.weight_gradient.flops;
+  CHECK(backward == logits / 2);
+  const auto kept = [&](std::int64_t modules) {
+    TransformerModel with = model;
+    with.mtp_layers = modules;
+    return head_activations(with, batch_of(head, 4096), Recomputation::none).kept().count();
+  };
+  CHECK(kept(1) == 2 * kept(0));
 }
 
 TEST_CASE("parts that a model can't have are refused, with what would be right") {

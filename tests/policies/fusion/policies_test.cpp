@@ -166,6 +166,22 @@ TEST_CASE("search is at least as good as every other synchronous policy") {
   CHECK(better >= effort(6));
 }
 
+TEST_CASE("search leaves out a usual plan of far more messages than gradients, but no plan that it is given") {
+  // p3 cuts the gradients into 512 and 1 slices of 50,000 numbers. The long forward pass of a begins as soon as the
+  // slice at hand has been sent.
+  OverlapProblem problem = two_layers();
+  problem.layers = {{"a", Time::microseconds(110'000), Time::microseconds(50'000)},
+                    {"b", Time::microseconds(50'000), Time::microseconds(50'000)}};
+  problem.gradients = {{1, Bytes{102'400'000}, 25'600'000, 1}, {0, Bytes{200'000}, 50'000, 1}};
+  problem.gradient_element_bytes = 4;
+  problem.cost = ExchangeCost::ring(4, {Time{}, TimePerByte{1}, {}});
+  const double slices = iteration("p3", problem);
+  CHECK(iteration("search", problem, {{"evaluations", std::int64_t{0}}}) > slices);
+  std::vector<std::unique_ptr<FusionPolicy>> given;
+  given.push_back(fusion("p3"));
+  CHECK(steady_state(search_from(std::move(given), 0)->plan(problem).graph, problem.cost).iteration_ns <= slices);
+}
+
 TEST_CASE("search takes compressed gradients: at least as good as every other synchronous policy, under every method") {
   std::size_t better = 0, others = 0;
   for (const PolicyRow<CompressionMethod>& row : compression_policies()) {
