@@ -51,9 +51,10 @@ std::string in_us(Time time) {
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {
-  constexpr std::ptrdiff_t kMost = 8;
-  const std::vector<std::int64_t> shown(ranks.begin(), ranks.begin() + std::min(std::ssize(ranks), kMost));
-  const std::string more = std::ssize(ranks) > kMost ? fmt::format(" and {} more", std::ssize(ranks) - kMost) : "";
+  constexpr std::ptrdiff_t kMostRanks = 8;
+  const std::vector<std::int64_t> shown(ranks.begin(), ranks.begin() + std::min(std::ssize(ranks), kMostRanks));
+  const std::string more =
+      std::ssize(ranks) > kMostRanks ? fmt::format(" and {} more", std::ssize(ranks) - kMostRanks) : "";
   return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(shown, ", "), more);
 }
 
