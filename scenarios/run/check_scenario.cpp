@@ -73,9 +73,9 @@ void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<s
   if (scenario.workload.like) return complaints.collect([&] { check_drawn_sizes(scenario, complaints, warnings); });
   const auto& sizes = scenario.workload.generate.sizes;
   if (sizes == default_scenario().workload.generate.sizes)
-    return check_size(
-        scenario.cluster, "workload.generate.sizes", "the largest job of the default sizes",
-        std::ranges::max_element(sizes)->first, complaints, "other sizes, such as {1: 20, 2: 10}, or workload.jobs");
+    return check_size(scenario.cluster, "workload.generate.sizes", "the largest job of the default sizes",
+                      std::ranges::max_element(sizes)->first, complaints,
+                      "other sizes, such as {1: 20, 2: 10}, or workload.jobs");
   for (const auto& [gpus, jobs] : sizes)
     check_size(scenario.cluster, "workload.generate.sizes", "a job", gpus, complaints);
 }
