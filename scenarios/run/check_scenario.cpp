@@ -257,7 +257,8 @@ void check_accounts(const Scenario& scenario, std::vector<std::string>& warnings
   const auto check = [&](std::string_view member, bool is_looked_at, const auto& is_given) {
     if (!is_looked_at && has(is_given)) without.push_back(member);
   };
-  check("weight", use.weight, [](const auto& vc) { return vc.weight.has_value(); });
+  // A weight of 1 in place of servers and gpus only makes an account.
+  check("weight", use.weight, [](const auto& vc) { return vc.weight && (*vc.weight != 1 || vc.servers || vc.gpus); });
   check("parent", use.parent_and_users, [](const auto& vc) { return !vc.parent.empty(); });
   check("priority", use.priority, [](const auto& vc) { return vc.priority != 1; });
   check("job_factor", use.job_factor, [](const auto& vc) { return vc.job_factor != 1; });

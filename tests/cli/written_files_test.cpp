@@ -64,7 +64,7 @@ TEST_CASE("no option of any verb writes over a file of the user, whatever else t
       seen.insert(name);
     }
   }
-  CHECK(seen.size() == 25);
+  CHECK(seen.size() == 27);
   CHECK(here.read("mine.svg") == "mine\n");
   CHECK(names_in(here, ".") == std::set<std::string>{"mine.svg"});
 }

@@ -152,11 +152,17 @@ TEST_CASE("accounts: circles, unknown parents and weights of 0 are refused, each
 
 TEST_CASE("accounts: the check of a scenario names what its policy doesn't look at") {
   const std::string rows = "r,0,4,3600,low,\n";
-  const auto warnings = [&](const std::string& policy) {
+  const auto warnings_of = [&](const std::string& cluster, const std::string& policy) {
     std::string all;
-    for (const std::string& each : check_scenario(AccountJobs{kTiers, policy, rows}.scenario)) all += each;
+    for (const std::string& each : check_scenario(AccountJobs{cluster, policy, rows}.scenario)) all += each;
     return all;
   };
+  const auto warnings = [&](const std::string& policy) {
+    return warnings_of(
+        "servers: 2, gpus_per_server: 4, vcs: [{name: low, weight: 2}, {name: hi, weight: 1, priority: 5}]", policy);
+  };
+  // Weights of 1 only make accounts.
+  CHECK(warnings_of(kTiers, "fifo") == "cluster.vcs: the policy `fifo` doesn't look at priority; slurm-backfill does");
   CHECK(warnings("fifo") == "cluster.vcs: the policy `fifo` doesn't look at weight, priority; slurm-backfill does");
   CHECK(warnings("drf") == "cluster.vcs: the policy `drf` doesn't look at priority; slurm-backfill does");
   CHECK(warnings("{policy: slurm-backfill, weight_fairshare: 1}") == "");

@@ -216,8 +216,7 @@ TEST_CASE("what is no recording is refused by its name") {
   CHECK(contains(refusal("schema_version: 1\n"), "this is text, and no recording"));
   CHECK(contains(refusal("{}"), "neither events of a profile nor nodes of a trace"));
   CHECK(contains(refusal("[]"), "neither events of a profile nor nodes of a trace"));
-  CHECK(
-      contains(refusal(R"([{"id": 1, "type": 4, "dataDeps": ["x"]}])"), "node 1: a dependency is no number of a node"));
+  CHECK(contains(refusal(R"({"id": 1, "type": 4, "dataDeps": ["x"]})"), "node 1: a dependency is no number of a node"));
 }
 
 }  // namespace contend::recorded
