@@ -157,7 +157,7 @@ void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::spa
                 std::span<const JobId> running, std::span<const JobId> rest) {
   std::vector<GpuGroup> placed{groups.begin(), groups.end()};
   for (GpuGroup& group : placed)  // the others join a job that must run on certain GPUs
-    std::ranges::stable_partition(group.jobs, [&](JobId job) { return cluster.job(job).place >= 0; });
+    std::stable_partition(group.jobs.begin(), group.jobs.end(), [&](JobId job) { return cluster.job(job).place >= 0; });
   groups = placed;
   GroupPlaces places{cluster, groups};
   places.keep();
