@@ -25,7 +25,7 @@ struct DomainRule {
   /// Ranks that stay together on a server: a domain counts with the whole groups of so many that its servers take.
   int task = 1;
   bool one_task = false;  ///< a server takes one such group
-  /// Of the domains with room the one of which the largest part is in use then; false: the one with the least room.
+  /// The domain with room of which the largest part is in use then; false: the domain of least room.
   bool most_used = false;
   bool last = false;         ///< of domains that are alike the last; false: the first
   bool from_lowest = false;  ///< lower levels than the required or preferred one are tried before it

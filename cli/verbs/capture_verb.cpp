@@ -51,8 +51,8 @@ std::vector<std::string> captured_command(const Arguments& arguments, const std:
   std::size_t script = 1;
   while (script < program.size() && program[script].starts_with('-') && program[script] != "-m" &&
          program[script] != "-c")
-    ++script;
-  if (!name.starts_with("python") || script == program.size() || program[script] == "-c")
+    script += program[script] == "-W" || program[script] == "-X" ? 2U : 1U;  // these two have a value
+  if (!name.starts_with("python") || script >= program.size() || program[script] == "-c")
     throw UsageError{
         fmt::format("contend capture: expected a Python and its script, such as `-- python3 train.py`, got \"{}\"; "
                     "--ranks says how many ranks a launcher would start",

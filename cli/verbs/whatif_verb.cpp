@@ -148,6 +148,13 @@ void grow(ClusterSetup& cluster, std::uint64_t percent) {
         {.key = "cluster.vcs",
          .reason = fmt::format("with {}% more servers the virtual clusters own more servers than there are", percent),
          .hint = "choose another --more, or 0"}};
+  for (const NamedLevel& level : cluster.levels)
+    if (!level.sizes.empty())
+      throw InputError{
+          {.key = "cluster.levels",
+           .reason = fmt::format("the sizes of the level `{}` say where each server is, and more servers have no place",
+                                 level.name),
+           .hint = "--more 0, or `servers` in place of `sizes`"}};
 }
 
 /// The ways of the command line; the first one is the cluster as it is. Adds the lists that they read to `texts`.

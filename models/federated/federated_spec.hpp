@@ -1,5 +1,5 @@
 #pragma once
-// Federated training in numbers: clients, what they send, and the rule by which rounds close. docs/models/federated.md
+// Federated training in numbers: clients, messages, and the rule by which rounds close. docs/models/federated.md
 // has the rules with their sources.
 
 #include "models/federated/client_packing.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The clients of federated training: what they compute and send, when they are there, and who is asked next.
+// The clients of federated training: their steps and messages, when they are there, and who is asked next.
 
 #include "sim/random_stream.hpp"
 #include "sim/units.hpp"

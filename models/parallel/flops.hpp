@@ -44,7 +44,7 @@ struct SequenceSums {
 /// Model flops of an iteration; the modules of multi-token prediction are included, towers are not. Of a window only
 /// the scores inside it count, with sequences as long as the mean token's. A recurrence counts as it is defined: a
 /// token is added to the state and read from it. Gradients that nobody computes don't count: of frozen weights, and of
-/// all in front of what is trained; of the first layer that is trained the gradient of the input does. Adapters' own
+/// all in front of the first trained layer; the gradient of the input of this layer counts. Adapters' own
 /// products are not counted. Model and part are valid.
 [[nodiscard]] double model_flops(const TransformerModel& model, const SequenceSums& sequences,
                                  FlopsConvention convention, const TrainedPart& part = {});

@@ -110,7 +110,7 @@ class Fleet {
   /// The replica vacant() takes requests from `ready` on.
   void start(Time now, Time ready);
   /// A replica stops. If its requests have not ended, they are lost with its caches, as if it had failed, and are sent
-  /// to others at `again`, in their order: what they have been given is then a part of their prompts.
+  /// to others at `again`, in their order: their answers so far are then parts of their prompts.
   void stop(Time now, int replica, Time again);
   /// True if the replica takes no requests by the rule, and has none left.
   [[nodiscard]] bool drained(int replica) const {

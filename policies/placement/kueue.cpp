@@ -1,6 +1,6 @@
 // Kueue's topology-aware scheduling (pkg/cache/scheduler/tas_flavor_snapshot.go, 0.19). Pods are divided level by level
-// from the highest down: of the domains below the chosen ones the one with the least room that suffices for all
-// pods, else the one with the most room, and for the rest again. A job that asks for no level gets the servers with the
+// from the highest down: below the chosen domains the domain with the least room that suffices for all
+// pods, else the domain of most room, and for the rest again. A job that asks for no level gets the servers with the
 // least room first (gate TASProfileMixed). Below the level of segments, the pods of a segment also get the servers with
 // the least room first.
 
@@ -69,7 +69,7 @@ class Pods {
 
   TaskSpots unconstrained() { return on(least_room(servers(), problem_.tasks, true)); }
 
-  /// Below the level of segments each domain takes what the one above it was meant to.
+  /// Below the level of segments each domain takes a share of its parent's pods.
   void below(std::size_t level, std::int64_t pods, TaskSpots& spots) {
     if (level == 0) {
       const TaskSpots here = on(least_room(servers(), pods, false));

@@ -255,7 +255,7 @@ class Search {
     });
   }
 
-  /// Has these domains take so many segments: the fullest one that can take all, else the one that can take most, and
+  /// Has these domains take so many segments: the fullest that can take all, else the domain that takes most, and
   /// so on. Puts them into this order.
   void choose(std::vector<Domain>& domains, std::int64_t segments) const {
     std::vector<Domain> order;

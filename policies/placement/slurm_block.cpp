@@ -1,4 +1,4 @@
-// Slurm's topology/block (src/plugins/topology/block/eval_nodes_block.c, 26.05). The lowest level is the one of base
+// Slurm's topology/block (src/plugins/topology/block/eval_nodes_block.c, 26.05). The lowest level has the base
 // blocks. A job goes into one domain of the lowest level of which a domain has as many servers as the job needs: the
 // one with the fewest available servers that suffice. There it gets base blocks, one that suffices before others, in no
 // more domains of the next lower level than it needs at least. Of alike domains the last comes first. Slurm's levels

@@ -1,5 +1,5 @@
 // Slurm's topology/tree (src/plugins/topology/tree/eval_nodes_tree.c, _eval_nodes_topo, 26.05): the leaves of a job are
-// chosen one after the other. Of leaves that are as far from those already chosen, the one with the fewest available
+// chosen one after the other. Of leaves that are as far from the chosen leaves, the leaf with the fewest available
 // servers that suffice comes first; if none suffices, the switches above them are compared, and at last the one with
 // the most available servers comes first. Only available servers count, not the GPUs in use on them.
 

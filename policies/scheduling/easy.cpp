@@ -122,7 +122,7 @@ bool Easy::serve(Queue& queue, const News& news, const ClusterView& cluster, Sch
         (start(first, cluster, actions) || (is_due && start_there(first, queue.reserved, cluster, actions)))) {
       take(queue, first);
       leaves_room = leaves_room || !queue.reserved.gpus.empty();
-      queue.reserved = {};  // a job that is tried again stands in front of the one that had it, and may be in its way
+      queue.reserved = {};  // a job that is tried again stands in front of the job that had it, and may be in its way
       continue;
     }
     queue.first = first.view.id;

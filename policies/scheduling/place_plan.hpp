@@ -113,7 +113,7 @@ class PlannedView final : public ViewOver {
     bool is_there = true;   // it is in service and may be used
   };
   [[nodiscard]] Gpu gpu_at(GpuId gpu) const;
-  /// What is free on each server in [from, to), and the servers by their free GPUs. It is made when a time is shown
+  /// Free GPUs of each server in [from, to), and the servers by their free GPUs. It is made when a time is shown
   /// twice in a row, and is then computed again only where the plan has changed.
   struct Later {
     Time from{}, to{};

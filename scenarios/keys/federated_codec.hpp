@@ -1,5 +1,5 @@
 #pragma once
-// The value of the key `federated`: a map of names to entries, which jobs name as what they train with clients.
+// The value of the key `federated`: a map of names to entries, which jobs name as their training with clients.
 
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"

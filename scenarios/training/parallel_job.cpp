@@ -244,7 +244,7 @@ TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degree
   return job;
 }
 
-/// Adds the units of a stage with what they hold, without times.
+/// Adds the units of a stage with their weights, without times.
 void add_held(const TransformerModel& model, const MicroBatch& work, const LayerRange& range, TrainingIteration& job) {
   std::vector<ModelUnit>& units = job.units.emplace_back();
   const auto add = [&](const HeldWeights& held) {

@@ -52,7 +52,7 @@ TEST_CASE("capture: a program that fails ends with its own code, and leaves no f
 
 TEST_CASE("capture: what it can't start is wrong usage or wrong input") {
   const Workplace here;
-  for (const char* words : {"torchrun train.py", "python3", "python3 -c 1", "python3 -u"}) {
+  for (const char* words : {"torchrun train.py", "python3", "python3 -c 1", "python3 -u", "python3 -W ignore"}) {
     const Outcome refused = here.contend(std::string{"capture -- "} + words);
     CHECK_MESSAGE(refused.code == 2, words);
     CHECK_MESSAGE(contains(refused.err, "expected a Python and its script, such as `-- python3 train.py`"),

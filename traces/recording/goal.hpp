@@ -1,6 +1,6 @@
 #pragma once
 // GOAL, the text of LogGOPSim, ATLAHS and htsim (Hoefler, Schneider, Lumsdaine, HPDC 2010; txt2bin.re): operations of
-// ranks that compute, send or receive, and what they wait for. One file holds all ranks.
+// ranks that compute, send or receive, and their dependencies. One file holds all ranks.
 
 #include "text/byte_source.hpp"
 #include "traces/recording/recording.hpp"

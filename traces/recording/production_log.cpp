@@ -210,9 +210,15 @@ std::optional<WaitingCollective> waiting_in(const RecordedGroup& group, OfRanks 
 
 bool is_production_log(const std::string& path) {
   const std::vector<std::string> files = logs_of(path);
-  if (files.empty()) return false;
-  const std::unique_ptr<ByteSource> source = open_file(files.front());
-  return format_of(PeekedSource{*source}.head()) != LogFormat::none;
+  for (const std::string& file : files) {
+    try {
+      const std::unique_ptr<ByteSource> source = open_file(file);
+      return format_of(PeekedSource{*source}.head()) != LogFormat::none;
+    } catch (const InputError&) {
+      if (files.size() == 1) throw;  // in a folder a damaged file doesn't hide the others
+    }
+  }
+  return false;
 }
 
 void add_production_log(ByteSource& source, const std::string& file, ProductionLog& log) {
