@@ -14,6 +14,8 @@
 #include <mutex>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace contend {
 namespace {
 
@@ -78,10 +80,6 @@ class LayerCollector {
   std::size_t files_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 FileText text_of_file(const std::string& path) {
   constexpr std::size_t kLargest = std::max(kMaxSourceBytes, kMaxProfileBytes);
   if (std::string reason = why_no_input_file(path); !reason.empty()) return {std::nullopt, std::move(reason)};
@@ -106,14 +104,15 @@ FileText text_of_file(const std::string& path) {
 }  // namespace
 
 FileText read_text_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::fifo) return text_of_file(path);
-  // A pipe gives its text once, and a scenario is read by several.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return text_of_file(path);
+  // A pipe gives its text once, and a scenario is read by several. The number of a descriptor names other pipes later.
   static std::mutex mutex;
-  static std::map<std::string, FileText> piped;
+  static std::map<std::pair<dev_t, ino_t>, FileText> piped;
   const std::scoped_lock lock{mutex};
-  const auto found = piped.find(path);
-  return found != piped.end() ? found->second : piped.emplace(path, text_of_file(path)).first->second;
+  const std::pair identity{status.st_dev, status.st_ino};
+  const auto found = piped.find(identity);
+  return found != piped.end() ? found->second : piped.emplace(identity, text_of_file(path)).first->second;
 }
 
 std::vector<ScenarioLayer> file_layers(const std::string& name, std::string text, const FileReader& read,
