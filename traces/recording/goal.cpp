@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -102,11 +103,10 @@ class GoalReader {
 
   void end_rank() {
     if (!builder_) refuse("a } without its {");
+    std::ranges::stable_sort(needs_, {}, &Pair::first);
+    std::ranges::stable_sort(begins_, {}, &Pair::first);
     for (const auto& [task, needed] : needs_) builder_->need(task, needed);
-    for (const auto& each : begins_) {
-      std::set<std::uint32_t> followed;
-      needed_to_begin(each.first, each.second, followed);
-    }
+    for (const auto& [task, other] : begins_) needed_to_begin(task, other);
     made_.push_back(builder_->take());
     refuse_cycles(made_.back());
     builder_.reset();
@@ -115,13 +115,24 @@ class GoalReader {
     begins_.clear();
   }
 
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< a task, and another one that is done or begins before it
+
+  static std::span<const Pair> of_task(const std::vector<Pair>& sorted, std::uint32_t task) {
+    const auto first = std::ranges::lower_bound(sorted, task, {}, &Pair::first);
+    return {first, std::ranges::upper_bound(first, sorted.end(), task, {}, &Pair::first)};
+  }
+
   /// Makes a task wait for all that another one needs to begin.
-  void needed_to_begin(std::uint32_t task, std::uint32_t other, std::set<std::uint32_t>& followed) {
-    if (!followed.insert(other).second) return;
-    for (const auto& [each, needed] : needs_)
-      if (each == other) builder_->need(task, needed);
-    for (const auto& [each, begun] : begins_)
-      if (each == other) needed_to_begin(task, begun, followed);
+  void needed_to_begin(std::uint32_t task, std::uint32_t other) {
+    std::set<std::uint32_t> followed{other};
+    std::vector<std::uint32_t> left{other};
+    while (!left.empty()) {
+      const std::uint32_t each = left.back();
+      left.pop_back();
+      for (const Pair& need : of_task(needs_, each)) builder_->need(task, need.second);
+      for (const Pair& begin : of_task(begins_, each))
+        if (followed.insert(begin.second).second) left.push_back(begin.second);
+    }
   }
 
   std::uint32_t labelled(std::string_view label) const {
@@ -186,7 +197,7 @@ class GoalReader {
   std::set<std::int64_t> seen_;
   std::optional<RecordedRankBuilder> builder_;  ///< of the rank that is being read
   std::map<std::string, std::uint32_t> labels_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> needs_, begins_;  ///< of the rank
+  std::vector<Pair> needs_, begins_;  ///< of the rank
   std::vector<RecordedRank> made_;
 };
 
