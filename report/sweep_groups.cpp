@@ -3,9 +3,11 @@
 #include "report/sweep_names.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "text/magnitude.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,7 +60,13 @@ const SweepData::Metric& metric_of(const SweepData& data, const std::string& nam
 }
 
 std::size_t level_named(const SweepLevels& levels, const SweepReference& reference) {
-  const auto at = std::ranges::find(levels.names, reference.value);
+  auto at = std::ranges::find(levels.names, reference.value);
+  const std::optional<Magnitude> wanted = parse_magnitude(reference.value);
+  if (at == levels.names.end() && wanted)  // 0.01Tbps is 10Gbps
+    at = std::ranges::find_if(levels.names, [&](const std::string& name) {
+      const std::optional<Magnitude> written = parse_magnitude(name);
+      return written && is_same(*written, *wanted);
+    });
   if (at != levels.names.end()) return static_cast<std::size_t>(at - levels.names.begin());
   const std::string near = nearest_name(reference.value, levels.names);
   throw InputError{fmt::format("{} is never \"{}\"{}", reference.key, reference.value,

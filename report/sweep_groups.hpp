@@ -23,7 +23,8 @@ struct SweepLevels {
 };
 [[nodiscard]] SweepLevels levels_of(const SweepData::Parameter& parameter);
 
-/// The index of the level that a reference names. Throws InputError, with the nearest.
+/// The index of the level that a reference names, by its text or by its value: 0.01Tbps names the level 10Gbps. Throws
+/// InputError, with the nearest.
 [[nodiscard]] std::size_t level_named(const SweepLevels& levels, const SweepReference& reference);
 
 /// An axis with the levels as categories.

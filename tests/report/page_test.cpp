@@ -5,6 +5,7 @@
 #include "report/facts.hpp"
 #include "report/iteration_bars.hpp"
 #include "report/run_figures.hpp"
+#include "report/sweep_groups.hpp"
 #include "report/sweep_names.hpp"
 #include "results/comparison.hpp"
 #include "scenarios/sweep/store_query.hpp"
@@ -256,6 +257,9 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
                        "the sweep has no parameter \"network.nik\"; did you mean \"network.nic\"?", InputError);
   CHECK_THROWS_WITH_AS((void)choose_axes(data, {.held = {{"policies.communication", "srfs"}}}),
                        "policies.communication is never \"srfs\"; did you mean \"srsf\"?", InputError);
+  // Values are held by value, not by text.
+  const SweepAxes decimal = choose_axes(data, {.held = {{"policies.placement.kappa", "1.0"}}});
+  CHECK(held_text(data, decimal) == held_text(data, axes));
   CHECK_THROWS_WITH_AS((void)choose_axes(data, {.x = "network.nic", .averaged = {"network.nic"}}),
                        "network.nic can't be averaged: the figures have all its values", InputError);
   // The policy is held where kappa is asked for as lines.
