@@ -47,14 +47,14 @@ struct WayFigures {
   std::string name;
   double mean_s = kNaN, median_s = kNaN, p95_s = kNaN;  ///< waits of the jobs that started
   double avg_jct_s = kNaN, gpu_utilisation = kNaN;
-  std::vector<double> others_s{};  ///< mean waits in other weeks
+  std::vector<double> others_s{};  ///< mean waits in other logs
   std::size_t shorter = 0;         ///< of these, shorter than in the first way
 };
 
 struct WhatifReport {
   std::string log{}, cluster{};
   std::size_t jobs = 0;
-  std::string others{};  ///< how other weeks were drawn, or why none was
+  std::string others{};  ///< how other logs were drawn, or why none was
   std::vector<WayFigures> ways{};
   StoredReplica first{};  ///< the run of the first way
 };
@@ -124,6 +124,13 @@ class WhatifCluster {
   std::string text_;
 };
 
+int gpus_of(const ClusterSetup& cluster) {
+  if (cluster.types.empty()) return cluster.servers * cluster.gpus_per_server;
+  int gpus = 0;
+  for (const NamedServerType& type : cluster.types) gpus += type.servers * type.gpus_per_server;
+  return gpus;
+}
+
 /// The cluster with so many per cent more servers of each type and virtual cluster, rounded up.
 void grow(ClusterSetup& cluster, std::uint64_t percent) {
   const auto grown = [percent](int count) {
@@ -165,8 +172,11 @@ std::vector<Way> ways_of(const Arguments& arguments, const WhatifCluster& cluste
   texts[list] = job_list_csv(jobs);
   constexpr std::uint64_t kUsualMore = 25;
   if (const auto more = arguments.whole_number("more", 0, 1'000).value_or(kUsualMore); more > 0) {
-    Way& way = ways.emplace_back(Way{fmt::format("{}% more GPUs", more), ways.front().scenario});
-    grow(way.scenario.cluster, more);
+    Scenario larger = ways.front().scenario;
+    grow(larger.cluster, more);
+    // Servers are whole: 25% more than one are two.
+    std::string name = fmt::format("{} GPUs, not {}", gpus_of(larger.cluster), gpus_of(ways.front().scenario.cluster));
+    ways.push_back({std::move(name), std::move(larger)});
   }
   for (const std::string& name : split_words(arguments.value("policies").value_or("fifo,easy,conservative"), ',')) {
     Scenario under = cluster.load({"policies.scheduling=" + name}, "--policies");
@@ -204,7 +214,7 @@ WayFigures figures_of(const std::string& name, const Replica& replica, const Sto
   return figures;
 }
 
-/// How other weeks are drawn from the log: in blocks of this length; nothing if they can't be.
+/// How other logs are drawn from this one: in blocks of this length; nothing if they can't be.
 std::optional<Time> block_of(const Scenario& scenario, std::uint64_t weeks, JobLists& lists, std::string& others) {
   constexpr std::size_t kFewestWholeDays = 2;
   if (weeks == 0) return std::nullopt;
@@ -262,7 +272,7 @@ std::string answer_of(const WhatifReport& report) {
     out += fmt::format("{}: {} instead of {}{}.\n", way.name, spoken_time(way.mean_s), spoken_time(first.mean_s),
                        way.others_s.empty()
                            ? std::string{}
-                           : fmt::format("; in {} of {} other weeks they wait less", way.shorter, way.others_s.size()));
+                           : fmt::format("; in {} of {} other logs they wait less", way.shorter, way.others_s.size()));
   }
   return out;
 }
@@ -349,10 +359,7 @@ int whatif_verb(const Arguments& arguments) {
   std::map<std::string, std::string> texts;
   std::vector<Way> ways = ways_of(arguments, cluster, std::move(jobs), texts);
   const Scenario& first = ways.front().scenario;
-  int gpus = first.cluster.servers * first.cluster.gpus_per_server;
-  if (!first.cluster.types.empty()) gpus = 0;
-  for (const NamedServerType& type : first.cluster.types) gpus += type.servers * type.gpus_per_server;
-  report.cluster = fmt::format("{} GPUs on {} server{} under {}", gpus, first.cluster.servers,
+  report.cluster = fmt::format("{} GPUs on {} server{} under {}", gpus_of(first.cluster), first.cluster.servers,
                                first.cluster.servers == 1 ? "" : "s", first.scheduling.name);
   JobLists lists = cluster.lists(texts);
   catch_interrupts();
