@@ -243,13 +243,16 @@ std::vector<LayerRange> StagePlanner::balanced(const std::vector<StageMessage>& 
     Time sum = until[static_cast<std::size_t>(last)] - until[static_cast<std::size_t>(first)];
     if (range.embedding) sum += passes(times.embedding().unit);
     if (range.head) sum += passes(times.head().unit);
+    // Each message counts where it arrives; gradients come back to a stage only if one of its units needs them.
     if (!range.embedding) {
       const StageMessage& before = messages[static_cast<std::size_t>(stage) - 1];
-      sum += times.gather_message() + before.alone + before.unpack + before.repack;
+      sum += times.gather_message() + before.alone + before.unpack;
+      if (times.has_backward(range.first - 1)) sum += before.repack;
     }
     if (!range.head) {
       const StageMessage& behind = messages[static_cast<std::size_t>(stage)];
-      sum += times.gather_message() + behind.alone + behind.pack + behind.unpack_back;
+      sum += behind.pack;
+      if (times.has_backward(range.last - 1)) sum += times.gather_message() + behind.alone + behind.unpack_back;
     }
     const Time exchanged = exchange(
         stage, work_.trained.is_part() ? held_weights(model_, range, work_.split, work_.trained, work_.type).trained
