@@ -52,11 +52,14 @@ SLOW = [
     (r"PYTHONPATH=build/release/python python3 evolve\.py", "takes a quarter of a minute"),
     (r"contend tune scenarios/ada-srsf/base\.yaml --(minimise|maximise)", "takes three to seven seconds, three times"),
     (r"contend compare scenarios/traces/philly-like\.yaml", "takes five seconds"),
+    (r"contend sweep scenarios/serving/(lend-at-night|post-training)\.yaml|contend (results|report) (lend|rl)\.sqlite", "takes three to eight seconds"),
+    (r"contend evaluate '\{policy: srtf, preemptive: true\}' --weeks 3", "takes five seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:
     NOT_RUN += SLOW
 PROGRAMS = r"(contend|build/release/\S+|scripts/\S+|cmake|ctest|mpirun|parallel|export|sed|[A-Z_]+=\S+)(\s|$)"
 FILE_ABOVE = re.compile(r"`([\w./-]+\.\w+)`:$")
+SHARED = ["scenarios", "scripts", "docs", "python"]  # folders of the repository that the commands find
 SECONDS_PER_COMMAND = 120
 
 
@@ -251,18 +254,23 @@ def main():
     faults = [f"documented_commands: no page has a command like {pattern} ({reason})"
               for pattern, reason in unmatched_patterns(texts.values())]
     ran = 0
-    for page in pages:
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            for part in ["scenarios", "scripts", "docs", "python"]:
-                shutil.copytree(root / part, folder / part)
-            (folder / "build/release").mkdir(parents=True)
-            (folder / "build/release/contend").symlink_to(program)
-            (folder / "build/release/contend-check").symlink_to(root / "scripts/contend_check.py")
-            (folder / "build/release/python").symlink_to(program.parent / "python")
+    with tempfile.TemporaryDirectory() as name:
+        shared = pathlib.Path(name) / "shared"  # one copy for all pages: half of the time were copies for each
+        for part in SHARED:
+            shutil.copytree(root / part, shared / part)
+        (shared / "build/release").mkdir(parents=True)
+        (shared / "build/release/contend").symlink_to(program)
+        (shared / "build/release/contend-check").symlink_to(root / "scripts/contend_check.py")
+        (shared / "build/release/python").symlink_to(program.parent / "python")
+        for page in pages:
+            folder = pathlib.Path(name) / "page"
+            folder.mkdir()
+            for part in [*SHARED, "build"]:
+                (folder / part).symlink_to(shared / part)
             found, count = check_page(page, texts.get(page) or (root / page).read_text(encoding="utf-8"), folder)
-        faults += found
-        ran += count
+            shutil.rmtree(folder)
+            faults += found
+            ran += count
     if ran == 0:
         faults.append("documented_commands: no command ran")
     print("\n".join(faults), end="")

@@ -2,11 +2,12 @@
 """Holds what the verbs print with --json to docs/schema/output.schema.json.
 
 Usage: json_output_test.py PROGRAM SOURCE_FOLDER. Exits with 77 (skipped) without jsonschema. Every verb with --json has
-a case; the schema admits no member that it doesn't name, and what a verb prints is no longer valid without any of its
-members that the schema requires.
+a case; the schema admits no member that it doesn't name, and what a verb prints is no longer valid without one of its
+first members that the schema requires.
 """
 
 import copy
+import itertools
 import json
 import pathlib
 import re
@@ -75,6 +76,7 @@ FILES = {
 # A Python for `contend capture`; without one its case is left out.
 TORCH = next((each for each in ("python3", "/usr/bin/python3")
               if subprocess.run([each, "-c", "import torch"], capture_output=True, check=False).returncode == 0), None)
+MEMBERS = 12  # of each value that are left out, one by one
 # The definition of the schema, and the words of the command.
 CASES = [
     ("run", f"run {BASE} {SMALL} --repeat 2 -q --json"),
@@ -176,7 +178,8 @@ def main():
             short = shortened(value)
             if not validator.is_valid(short):
                 short = value  # the schema wants lists of more
-            needed += sum(not validator.is_valid(without(short, path)) for path in paths_of_members(short))
+            needed += sum(not validator.is_valid(without(short, path))
+                          for path in itertools.islice(paths_of_members(short), MEMBERS))
             strange = copy.deepcopy(value)
             (strange if isinstance(strange, dict) else strange[0])["strange"] = 1
             if validator.is_valid(strange):
