@@ -16,8 +16,8 @@ namespace contend {
 
 namespace {
 
-/// Messages for each gradient, at most, of a plan by usual parameters from which the search sets out. The slices of p3
-/// are 160,000 of Llama 3 8B's 34 gradients: to try such a plan takes longer than the whole search.
+/// The search sets out from a plan of another policy only if the plan has at most so many messages for each gradient.
+/// p3 cuts Llama 3 8B's 34 gradients into 160,000 slices, and to try that plan takes longer than the whole search.
 constexpr std::size_t kMostMessages = 256;
 
 class SearchedPlan final : public FusionPolicy {

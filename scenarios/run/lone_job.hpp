@@ -15,11 +15,10 @@ namespace contend {
 /// Asked every few milliseconds; false stops the run, whose time is then Time::never().
 using GoesOn = std::function<bool()>;
 
-/// The time of an iteration of a job of that model, a training entry or profile, on the first GPUs of the cluster, once
-/// iterations have settled, or the mean of 39 where they go on to differ, without other owners of servers and without
-/// events of links. `graph`, if given, takes the place of
-/// that of the model, and has as many ranks. Throws InputError if there are not so many GPUs, and as TrainingGraphs
-/// does.
+/// The time of an iteration of a job of that model, a training entry or profile, on the first GPUs of the cluster,
+/// without other owners of servers and without events of links: the time of one iteration once iterations have settled,
+/// and the mean of 39 where they go on to differ. `graph`, if given, replaces the graph of the model, and has as many
+/// ranks. Throws InputError if the cluster has fewer GPUs, and as TrainingGraphs does.
 [[nodiscard]] Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
                                   const std::optional<IterationGraph>& graph = {}, const GoesOn& goes_on = {});
 

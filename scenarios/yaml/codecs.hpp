@@ -221,7 +221,7 @@ inline constexpr std::size_t kMaxItems = 1'000;
 /// The reason why an entry of a map can't have that name; empty if it can.
 [[nodiscard]] std::string why_no_entry_name(const std::string& name);
 
-/// True if the node is a list of at most so many, else reports what it is instead; `word` names the items.
+/// True if the node is a list of at most `most` items, else complains of the node; `word` names the items.
 [[nodiscard]] bool is_list_of(const Reading& reading, const YamlNode& node, std::string_view word, std::size_t most);
 /// The values as a list in flow style.
 [[nodiscard]] std::string print_list(const std::vector<std::string>& values);

@@ -20,7 +20,7 @@ enum class ChakraForm : std::uint8_t {
 /// `## process_group:init ##`. Starts aren't written.
 [[nodiscard]] std::string chakra_file(const RecordedRank& rank, ChakraForm form);
 
-/// What of the ranks a Chakra trace has no place for, in words, each once.
+/// The parts of the ranks for which a Chakra trace has no place, in words, each once.
 [[nodiscard]] std::vector<std::string> lost_in_chakra(const Recording& recording);
 
 }  // namespace contend

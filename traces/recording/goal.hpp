@@ -19,7 +19,7 @@ namespace contend {
 /// rank between 0 and the last has no file, or if nobody has recorded the bytes of a message.
 [[nodiscard]] std::string goal_file(const Recording& recording);
 
-/// What of the ranks GOAL has no place for, in words, each once.
+/// The parts of the ranks for which GOAL has no place, in words, each once.
 [[nodiscard]] std::vector<std::string> lost_in_goal(const Recording& recording);
 
 }  // namespace contend

@@ -51,7 +51,7 @@ void check_holds(const IterationGraph& graph) {
     if (role.late > 0) refuse_job("its iterations leave late ranks behind, and in a trace all ranks are waited for");
   for (const Op& op : graph.ops()) {
     if (op.counts())
-      refuse_job(fmt::format("`{}` waits across iterations or jobs, and a trace is one of one", op.name));
+      refuse_job(fmt::format("`{}` waits across iterations or jobs, and a trace is one iteration of one job", op.name));
     if (op.servers != ParameterServers::none)
       refuse_job(fmt::format("`{}`: traces of ranks don't have the processes of parameter servers", op.name),
                  "network.exchange: all-reduce");

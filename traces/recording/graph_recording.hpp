@@ -11,8 +11,9 @@ namespace contend {
 /// take ready tasks (priority, then number of the operation). The GPU is stream 0 and the further streams follow; a
 /// channel that carries one message at a time is a stream, and so is each timer, and each collective without such a
 /// channel, because nothing orders them but what they wait for. Communication takes no time until a network gives it
-/// some. A rank that a collective has in no group of two waits in its place for what the collective waits for.
-/// Collectives within servers have the groups of a job on full servers of `gpus_per_server` >= 1.
+/// some. A collective has a rank in no group where the group would be that rank alone: the rank then waits itself for
+/// the tasks that the collective waits for. Collectives within servers have the groups of a job on full servers of
+/// `gpus_per_server` >= 1.
 ///
 /// The next iteration of a trace begins when this one has ended, whatever it waits for in the graph. Waits of ranks for
 /// others without a message are left out and counted in `not_understood` of the first rank. Throws InputError for a
