@@ -37,7 +37,7 @@ FLOORS = {
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
     "traces": ("layers", "jobs", "recording", "", "clients", "requests", "cluster"),
-    "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep", "twin"),
+    "scenarios": ("spec", "yaml", "launch", "", "keys", "run", "training", "study", "sweep", "twin"),
     "report": ("topology", "page", ""),
     "validate": ("", "ada_srsf", "backfill", "beyond", "calibration", "compression", "elastic", "faults", "intervals",
                  "network", "one_job", "overlap", "parallel", "public", "schedulers", "recordings", "rl", "serving",

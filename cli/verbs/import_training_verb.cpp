@@ -4,11 +4,11 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/launch/launch_file.hpp"
 #include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
 #include "text/own_files.hpp"
 #include "text/words.hpp"
-#include "traces/launch_arguments.hpp"
 
 #include <map>
 #include <string>
@@ -20,7 +20,7 @@ namespace contend {
 namespace {
 
 /// The entry as a file that scenarios include; members of a group, such as `parallel`, are in one line.
-std::string entry_text(const LaunchArguments& read, const std::string& name) {
+std::string entry_text(const LaunchEntry& read) {
   std::string lines;
   std::map<std::string, std::vector<std::string>> groups;
   for (const auto& [member, value] : read.members) {
@@ -31,28 +31,30 @@ std::string entry_text(const LaunchArguments& read, const std::string& name) {
       groups[member.substr(0, point)].push_back(fmt::format("{}: {}", member.substr(point + 1), value));
   }
   for (const auto& [group, members] : groups) lines += fmt::format("    {}: {{{}}}\n", group, join(members));
-  return fmt::format("schema_version: 2\ntraining:\n  {}:\n{}", name, lines);
+  return fmt::format("schema_version: 2\ntraining:\n  {}:\n{}", read.format, lines);
 }
 
 }  // namespace
 
 int import_training_verb(const Arguments& arguments) {
-  const std::string& file = arguments.positionals().front();
-  const LaunchArguments read = parse_launch_arguments(read_file(file), file);
-  const std::string text = entry_text(read, "megatron");
+  const std::vector<std::string>& paths = arguments.positionals();
+  std::vector<LaunchFile> files;
+  for (const std::string& path : paths) files.push_back({path, read_file(path)});
+  const LaunchEntry read = read_launch_files(files, arguments.value("model").value_or(""));
+  const std::string text = entry_text(read);
   try {  // on a machine whose GPUs have every format
-    static_cast<void>(parse_scenario(text + "machine: dgx-b200\n", file));
+    static_cast<void>(parse_scenario(text + "machine: dgx-b200\n", paths.back()));
   } catch (const InputError& error) {
     throw amended(error, [](Complaint& each) {
       each.line = each.column = 0;
       each.source_line.clear();
     });
   }
-  for (const LaunchArguments::Unknown& each : read.unknown)
-    print_message("contend: note: {}{}: {}\n", file, each.line > 0 ? fmt::format(":{}", each.line) : "",
+  for (const LaunchEntry::Unknown& each : read.unknown)
+    print_message("contend: note: {}{}: {}\n", each.file, each.line > 0 ? fmt::format(":{}", each.line) : "",
                   each.line > 0 ? fmt::format("not understood: {}", each.text) : each.text);
   if (!read.idle.empty() && !arguments.has("quiet"))
-    print_message("contend: note: {}: no member needs {}\n", file, join(read.idle));
+    print_message("contend: note: {}: no member needs {}\n", join(paths), join(read.idle));
   if (const auto output = arguments.value("output"))
     write_own_file(*output, text);
   else

@@ -1,0 +1,276 @@
+// Launch files as members of a training entry, by hand.
+
+#include "scenarios/launch/launch_file.hpp"
+
+#include "sim/error.hpp"
+#include "tests/text_checks.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+const std::string kLaunch = R"(#!/bin/bash
+# Llama on two servers --hidden-size 7
+TP=8
+GPUS_PER_NODE=8
+MODEL_ARGS=(
+    --num-layers 32 --hidden-size=4096   # --seq-length 3
+    --num-attention-heads 32
+    --group-query-attention --num-query-groups ${KV:-8}
+    --swiglu --normalization RMSNorm --disable-bias-linear
+    --vocab-size "128256"
+    --seq-length 8192
+)
+torchrun --nproc_per_node $GPUS_PER_NODE pretrain_gpt.py "${MODEL_ARGS[@]}" \
+    --tensor-model-parallel-size $TP --sequence-parallel --pipeline-model-parallel-size 2 \
+    --num-layers-per-virtual-pipeline-stage 4 --use-distributed-optimizer \
+    --micro-batch-size 1 --global-batch-size 128 --bf16 --lr 3e-4 --adam-beta1 0.9 \
+    --recompute-granularity full --recompute-method block
+)";
+
+std::string launch_member(const LaunchEntry& read, const std::string& name) {
+  const auto found = std::ranges::find(read.members, name, &std::pair<std::string, std::string>::first);
+  return found == read.members.end() ? "" : found->second;
+}
+
+std::string launch_refusal(const std::string& text) {
+  try {
+    static_cast<void>(read_launch_files({{"run.sh", text}}));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("launch arguments: those of Megatron-LM become members") {
+  const LaunchEntry read = read_launch_files({{"run.sh", kLaunch}});
+  CHECK(launch_member(read, "transformer.layers") == "32");
+  CHECK(launch_member(read, "transformer.hidden") == "4096");
+  CHECK(launch_member(read, "transformer.key_value_heads") == "8");
+  CHECK(launch_member(read, "transformer.vocabulary") == "128256");
+  CHECK(launch_member(read, "transformer.gated") == "true");
+  CHECK(launch_member(read, "transformer.norm") == "rms");
+  CHECK(launch_member(read, "sequence") == "8192");
+  CHECK(launch_member(read, "parallel.tensor") == "8");
+  CHECK(launch_member(read, "parallel.sequence_parallel") == "true");
+  // 32 layers on 2 ranks in chunks of 4.
+  CHECK(launch_member(read, "parallel.virtual") == "4");
+  CHECK(launch_member(read, "parallel.schedule") == "interleaved");
+  CHECK(launch_member(read, "parallel.zero") == "1");
+  CHECK(launch_member(read, "recompute") == "full");
+  CHECK(launch_member(read, "dtype") == "bf16");
+  // What Megatron-LM does where nothing is said.
+  // 4 x 4096 x 2 / 3 = 10922, of which 170 times 64.
+  CHECK(launch_member(read, "transformer.feed_forward") == "10880");
+  CHECK(launch_member(read, "transformer.tied") == "true");
+  CHECK(std::ranges::count(read.idle, "--lr") == 1);
+  CHECK(std::ranges::count(read.idle, "--adam-beta1") == 1);
+  REQUIRE(read.unknown.size() == 2);
+  CHECK(contains(read.unknown.back().text, "without --overlap-grad-reduce"));
+  CHECK(read.unknown.front().line == 17);
+  CHECK(read.unknown.front().text == "--recompute-method block");
+}
+
+TEST_CASE("launch arguments: fp8 is the format of products, and groups of queries need their flag") {
+  const LaunchEntry read = read_launch_files(
+      {{"run.sh",
+        "--num-layers 2 --hidden-size 64 --num-query-groups 2 --fp8-format hybrid --bf16 --optimizer muon "
+        "--overlap-grad-reduce"}});
+  CHECK(launch_member(read, "dtype") == "fp8");
+  CHECK(launch_member(read, "transformer.key_value_heads").empty());
+  REQUIRE(read.unknown.size() == 2);
+  CHECK(read.unknown.front().text == "--optimizer muon");
+  CHECK(contains(read.unknown.back().text, "biases"));
+}
+
+TEST_CASE("launch arguments: a list in one quoted line, and a value that an assignment is not") {
+  const LaunchEntry read = read_launch_files(
+      {{"run.sh",
+        "MOE_ARGS=\"--num-experts 8 --moe-router-topk 2\"\n--num-layers 2 --hidden-size 64 --group-query-attention "
+        "--attention-backend unfused --swiglu\nFOO=bar\n"}});
+  CHECK(launch_member(read, "transformer.experts") == "8");
+  CHECK(launch_member(read, "transformer.top_k") == "2");
+  CHECK(launch_member(read, "transformer.gated") == "true");
+  CHECK(launch_member(read, "transformer.feed_forward") == "128");  // 170, of which twice 64
+  CHECK(launch_member(read, "transformer.key_value_heads") == "1");
+  CHECK(read.unknown.front().text == "--attention-backend unfused");
+}
+
+TEST_CASE("launch files: torchtitan's TOML, as it is printed and as a pipeline divides it") {
+  const std::string text = R"([model]
+name = "llama3"
+flavor = "70B"   # of the catalogue
+converters = ["quantize.linear.float8"]
+[training]
+local_batch_size = 8
+seq_len = 8192
+max_norm = 1.0
+[parallelism]
+data_parallel_shard_degree = -1
+tensor_parallel_degree = 8
+enable_async_tensor_parallel = true
+pipeline_parallel_degree = 4
+pipeline_parallel_schedule = "Interleaved1F1B"
+pipeline_parallel_microbatch_size = 2
+strange_degree = 3
+[activation_checkpoint]
+mode = 'full'
+[compile]
+enable = true
+components = ["model",
+              "loss"]
+)";
+  const LaunchEntry read = read_launch_files({{"llama.toml", text}});
+  CHECK(read.format == "torchtitan");
+  CHECK(launch_member(read, "model") == "llama-3-70b");
+  CHECK(launch_member(read, "batch") == "2");
+  CHECK(launch_member(read, "accumulate") == "4");
+  CHECK(launch_member(read, "sequence") == "8192");
+  CHECK(launch_member(read, "dtype") == "fp8");
+  CHECK(launch_member(read, "parallel.zero") == "3");
+  CHECK(launch_member(read, "parallel.reshard") == "false");
+  CHECK(launch_member(read, "parallel.sequence_parallel") == "true");
+  CHECK(launch_member(read, "parallel.tensor_overlap") == "true");
+  CHECK(launch_member(read, "parallel.schedule") == "interleaved");
+  CHECK(launch_member(read, "recompute") == "full");
+  CHECK(launch_member(read, "host") == "{like: torch-compile, clips: true}");
+  REQUIRE(read.unknown.size() == 1);
+  CHECK(read.unknown[0].line == 16);
+  CHECK(read.unknown[0].text == "parallelism.strange_degree: 3");
+  // Without a pipeline a GPU has its batch at once, and shards of its own over the context-parallel GPUs, too.
+  const LaunchEntry flat = read_launch_files(
+      {{"flat",
+        "[model]\nname='llama3'\nflavor='8B'\n[training]\nlocal_batch_size=2\nseq_len=4096\n[parallelism]\n"
+        "data_parallel_shard_degree=4\ncontext_parallel_degree=2\n"}});
+  CHECK(launch_member(flat, "batch") == "2");
+  CHECK(launch_member(flat, "accumulate").empty());
+  CHECK(launch_member(flat, "parallel.shards") == "8");
+  CHECK(launch_member(flat, "parallel.context_exchange") == "gathered-ring");
+  CHECK(launch_member(flat, "recompute") == "operators");
+  CHECK(launch_member(flat, "host") == "{like: torch}");
+}
+
+TEST_CASE("launch files: DeepSpeed's JSON has no model, and what `auto` means stands elsewhere") {
+  const std::string text =
+      "{\n\t\"train_batch_size\": 256, \"train_micro_batch_size_per_gpu\": "
+      "\"auto\",\n\t\"gradient_accumulation_steps\": 4,\n"
+      "\t\"bf16\": {\"enabled\": true},\n\t\"zero_optimization\": {\"stage\": 2, \"reduce_bucket_size\": 5e8,\n"
+      "\t\"overlap_comm\": true, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}},\n"
+      "\t\"optimizer\": {\"type\": \"Lamb\", \"params\": {\"lr\": 1e-4}}, \"sparse_attention\": {\"mode\": "
+      "\"fixed\"}\n}\n";
+  const LaunchEntry read = read_launch_files({{"ds.json", text}}, "llama-3-8b");
+  CHECK(launch_member(read, "model") == "llama-3-8b");
+  CHECK(launch_member(read, "global_batch") == "256");
+  CHECK(launch_member(read, "accumulate").empty());  // follows from both batches and the GPUs of the job
+  CHECK(launch_member(read, "dtype") == "bf16");
+  CHECK(launch_member(read, "optimizer") == "lamb");
+  CHECK(launch_member(read, "parallel.zero") == "2");
+  CHECK(launch_member(read, "parallel.bucket") == "500000000");
+  CHECK(launch_member(read, "parallel.offload") == "{optimizer: host}");
+  REQUIRE(read.unknown.size() == 2);
+  CHECK(read.unknown[0].text == "train_micro_batch_size_per_gpu: auto");
+  CHECK(read.unknown[0].line == 2);
+  CHECK(read.unknown[1].text == "sparse_attention.mode: fixed");
+  CHECK(std::ranges::count(read.idle, "optimizer.params.*") == 1);
+  CHECK_THROWS_WITH_AS((void)read_launch_files({{"ds.json", text}}),
+                       doctest::Contains("ds.json: says no model, or none of the catalogue (format deepspeed)"),
+                       InputError);
+}
+
+TEST_CASE("launch files: Megatron-Bridge's YAML says what Megatron-LM's arguments say") {
+  const LaunchEntry read = read_launch_files({{"conf.yaml", R"(model:
+  num_layers: 32
+  hidden_size: 4096
+  ffn_hidden_size: 14336
+  num_attention_heads: 32
+  num_query_groups: 8
+  vocab_size: 128256
+  seq_length: 8192
+  gated_linear_unit: true
+  normalization: RMSNorm
+  add_bias_linear: false
+  share_embeddings_and_output_weights: true
+  tensor_model_parallel_size: 8
+  pipeline_model_parallel_size: 2
+  virtual_pipeline_model_parallel_size: 4
+  sequence_parallel: true
+  context_parallel_size: 1
+  recompute_granularity: full
+  recompute_method: null
+train: {micro_batch_size: 1, global_batch_size: 128, train_iters: 10}
+ddp: {use_distributed_optimizer: true, overlap_grad_reduce: true}
+mixed_precision: bf16_with_mxfp8_mixed
+)"}});
+  LaunchEntry of_arguments = read_launch_files({{"run.sh", kLaunch + "--overlap-grad-reduce --fp8-format hybrid"}});
+  const auto sorted = [](LaunchEntry entry) {
+    std::ranges::sort(entry.members);
+    return entry.members;
+  };
+  for (auto& [member, value] : of_arguments.members)
+    if (member == "transformer.feed_forward") value = "14336";
+  CHECK(sorted(read) == sorted(of_arguments));
+  CHECK(read.unknown.empty());
+}
+
+TEST_CASE("launch files: SimuMax and Calculon have files of models and of strategies") {
+  const std::string model =
+      R"({"hidden_size": 4096, "head_num": 32, "kv_head_num": 8, "head_size": 128, "intermediate_size": 14336,
+ "layer_num": 32, "expert_num": 8, "topk": 2, "vocab_size": 32000, "use_swiglu": true})";
+  const std::string strategy =
+      R"({"seq_len": 4096, "micro_batch_size": 1, "micro_batch_num": 8, "dtype": "bf16", "world_size": 8, "tp_size": 1,
+ "pp_size": 2, "ep_size": 4, "enable_sequence_parallel": true, "interleaving_size": 1, "zero_state": 1,
+ "enable_recompute": false, "recompute_granularity": "full_block", "use_fp32_accum_grad": false})";
+  const LaunchEntry read = read_launch_files({{"model.json", model}, {"strategy.json", strategy}});
+  CHECK(read.format == "simumax");
+  CHECK(launch_member(read, "transformer.experts") == "8");
+  CHECK(launch_member(read, "accumulate") == "8");
+  CHECK(launch_member(read, "parallel.pipeline") == "2");
+  CHECK(launch_member(read, "parallel.tensor").empty());
+  CHECK(launch_member(read, "parallel.sequence_parallel").empty());
+  CHECK(launch_member(read, "parallel.gradient_bytes") == "2");
+  CHECK(launch_member(read, "recompute").empty());
+  CHECK(read.unknown.empty());
+  const LaunchEntry calculon = read_launch_files(
+      {{"1T.json",
+        R"({"hidden": 25600, "feedforward": 102400, "seq_size": 2048, "attn_heads": 160, "attn_size": 160, "num_blocks": 128})"},
+       {"run.json", R"({"num_procs": 512, "tensor_par": 8, "pipeline_par": 64, "data_par": 1, "batch_size": 512,
+ "microbatch_size": 1, "datatype": "float16", "activation_recompute": "attn_only", "pipeline_interleaving": 1,
+ "optimizer_sharding": false, "tensor_par_comm_type": "rs_ag", "data_par_overlap": true, "weight_offload": true, "x": 1})"}});
+  CHECK(launch_member(calculon, "transformer.head_size") == "160");
+  CHECK(launch_member(calculon, "transformer.vocabulary") == "51200");
+  CHECK(launch_member(calculon, "recompute") == "selective");
+  CHECK(launch_member(calculon, "parallel.sequence_parallel") == "true");
+  CHECK(launch_member(calculon, "parallel.offload") == "{weights: host}");
+  REQUIRE(calculon.unknown.size() == 1);
+  CHECK(calculon.unknown[0].text == "x: 1");
+  CHECK_THROWS_WITH_AS((void)read_launch_files({{"model.json", model}, {"c.json", R"({"tensor_par": 8})"}}),
+                       doctest::Contains("is a file of calculon, and the one before is a file of simumax"), InputError);
+}
+
+TEST_CASE("launch files: a text that is no launch file") {
+  CHECK_THROWS_WITH_AS(
+      (void)read_launch_files({{"a.json", R"({"a": 1})"}}),
+      doctest::Contains("is no launch file: it has none of the settings of megatron, nemo, torchtitan"), InputError);
+  CHECK_THROWS_WITH_AS((void)read_launch_files({{"a.toml", "[model]\nflavor\n"}}), doctest::Contains("a.toml:2"),
+                       InputError);
+  CHECK_THROWS_AS((void)read_launch_files({{"a.yaml", "a: [1\n"}}), InputError);
+  CHECK_THROWS_WITH_AS((void)read_launch_files({{"a.json", R"({"tp_size": "two", "layer_num": 2, "hidden_size": 8})"}}),
+                       doctest::Contains("tp_size: expected a whole number, 1 to 2147483647, got \"two\""), InputError);
+}
+
+TEST_CASE("launch arguments: what can't be read is refused with its line") {
+  CHECK(contains(launch_refusal("echo hello"), "says no model"));
+  CHECK(contains(launch_refusal("\n--num-layers many --hidden-size 64"), "run.sh:2"));
+  CHECK(contains(launch_refusal("\n--num-layers many --hidden-size 64"), "got \"many\""));
+  CHECK(contains(launch_refusal("--num-layers $L --hidden-size 64"), "nothing says the value of $L"));
+  CHECK(contains(launch_refusal("--num-layers 4294967296000 --hidden-size 64"), "1 to 2147483647"));
+  CHECK(contains(launch_refusal("--num-layers 12 --hidden-size 64 --num-layers-per-virtual-pipeline-stage 5"),
+                 "the 12 layers of a pipeline rank are no whole chunks of 5"));
+}
