@@ -286,6 +286,9 @@ std::vector<ScenarioKey> cost_keys() {
   return {
       no_flow(row<&NetworkSetup::tick>("network.tick", quantity_codec(Time{}, kHour))),
       no_sites(no_flow(row<&NetworkSetup::formula>("network.formula", formula_codec()))),
+      where(
+          row<&NetworkSetup::poll>("network.poll", quantity_codec(Time{}, kHour)),
+          [](const Scenario& s) { return s.network.formula == kStoreFormula; }, "network.formula: store"),
       no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec())),
       no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour)))),
       no_sites(no_flow(displacing(
