@@ -47,6 +47,7 @@ TEST_CASE("federated: runs whose server is gone at random instants lose what was
 
 TEST_CASE("federated: the gates of the suite hold") {
   for (const CheckedTable& table :
-       {federated_closing_rules(), federated_compass(), federated_packing(), federated_volumes()})
+       {federated_closing_rules(), federated_compass(), federated_packing(), federated_volumes(), services_exchange(),
+        services_starts(), services_storage(), services_aggregators()})
     CHECK_MESSAGE(holds(table), table.title);
 }
