@@ -99,7 +99,8 @@ TEST_CASE("federated: anchors take other steps, each client by chance") {
   spec.anchors.share = 0.3;
   spec.rounds = 2000;
   double anchors = 0;
-  for (const FederatedRound& each : run_loop(spec)->rounds()) anchors += each.end - each.begin > fed_s(3) ? 1 : 0;
+  const auto loop = run_loop(spec);
+  for (const FederatedRound& each : loop->rounds()) anchors += each.end - each.begin > fed_s(3) ? 1 : 0;
   CHECK(anchors / 2000 == near(1 - 0.7 * 0.7 * 0.7, 0.05));
 }
 
