@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace contend {
 namespace {
 
@@ -71,6 +73,11 @@ std::vector<Complaint> data_complaints(const DataReading& data, const std::strin
     add("copy_rate is missing: the rate at which samples are copied to the GPU", "such as copy_rate: 12GB/s");
   const bool by_blocks = data.order == ReadOrder::blocks;
   if (by_blocks && data.block < data.sample) add("a block is smaller than a sample", "such as block: 10MB");
+  const double buffer = data.buffer * data.sample.to_double() * static_cast<double>(data.samples);
+  if (by_blocks && data.samples > 0 && data.buffer > 0 && buffer < data.block.to_double())
+    add(fmt::format("the buffer, {:g} of {} samples, has no room for a block of {}", data.buffer, data.samples,
+                    print_quantity(data.block)),
+        "a larger buffer, or smaller blocks");
   if (!by_blocks && (data.block > Bytes{} || data.buffer > 0))
     add("block and buffer are for order: blocks, in which blocks are read in random order", "order: blocks");
   return found;
