@@ -20,6 +20,7 @@ using key_rows::displacing;
 using key_rows::kDay;
 using key_rows::kHour;
 using key_rows::row;
+using key_rows::where;
 
 bool is_flow(const Scenario& scenario) {
   return scenario.network.traits().has_topology;
