@@ -366,8 +366,8 @@ class Check:
         """Why a plan may not hold; empty if estimates are never too short."""
         if not self.listed or not self.saves_all or self.scaled:
             return "jobs were drawn, or failures, checkpoints, sharing or scaling change how long they take"
-        usual = {"checkpoints.restart_cost": "0s", "scheduling.quantum": "0s", "workload.scatter_penalty": "[]",
-                 "measure.from": "0s"}
+        usual = {"checkpoints.restart_cost": "0s", "checkpoints.start_up.mean": "0s", "scheduling.quantum": "0s",
+                 "workload.scatter_penalty": "[]", "measure.from": "0s"}
         if changed := [path for path, value in usual.items() if self.is_set(path, value)]:
             return f"{changed[0]} is {self.keys[changed[0]]}"
         for life in self.lives.values():

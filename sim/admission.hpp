@@ -94,7 +94,7 @@ class Admission : private SchedulingActions {
   void take_places(std::span<const SizedClaim> claims) override;
   [[nodiscard]] bool preemption_costs() const override {
     const auto has_costs = [](const PreemptionCosts& costs) {
-      return costs.restart > Time{} || costs.checkpoint_interval > Time{};
+      return costs.restart > Time{} || costs.start > Time{} || costs.checkpoint_interval > Time{};
     };
     if (state_.job_costs.empty()) return has_costs(state_.options.rules.preemption);
     return std::any_of(state_.job_costs.begin(), state_.job_costs.end(), has_costs);

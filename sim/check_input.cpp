@@ -22,7 +22,7 @@ constexpr std::int64_t kLargestPart = 1'000'000;  // JobSize::parts
 
 void check_costs(const PreemptionCosts& costs) {
   if (costs.restart < Time{} || costs.checkpoint_interval < Time{} || costs.checkpoint < Time{} ||
-      costs.persist < Time{} || costs.rescue < Time{} || costs.iterations < 0) {
+      costs.persist < Time{} || costs.rescue < Time{} || costs.start < Time{} || costs.iterations < 0) {
     throw InputError{"a cost of preemption or of a checkpoint is negative"};
   }
   if (costs.checkpoint_interval > kNeverSaved) throw InputError{"checkpoints are further apart than any job is long"};

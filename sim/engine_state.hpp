@@ -146,7 +146,7 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] bool elastic() const { return spec->sizes >= 0; }
   /// The time on its GPUs before its work goes on.
   [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
-    return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{}) +
+    return costs.start + (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{}) +
            (saved_itself ? costs.checkpoint + costs.persist : Time{});
   }
   void promise(Time when, GpuTime service);

@@ -43,6 +43,7 @@ struct PreemptionCosts {
   /// Bytes of each GPU of the job that go to SchedulingRules::store. Not until they are there can the checkpoint be
   /// restored; `persist` is 0 then.
   Bytes written{};
+  Time start{};  ///< added to `restart`, and at the first start, too: until the slowest worker of the job runs
   bool writes_beside = false;  ///< the job goes on while they are written, but doesn't begin another checkpoint
 
   /// True if a job with an iteration graph stands still for its checkpoints.

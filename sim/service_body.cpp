@@ -41,7 +41,9 @@ void ServiceBody::act(JobId job) {
 
 void ServiceBody::arrive(JobRun& run, JobId job) {
   const std::vector<GpuId> before = std::exchange(run.serving->moves_from, {});
-  ServiceMove to{.from = {}, .restart = state_.costs_of(run).restart, .detection = run.serving->detection};
+  ServiceMove to{.from = {},
+                 .restart = state_.costs_of(run).restart + state_.costs_of(run).start,
+                 .detection = run.serving->detection};
   for (const GpuId gpu : run.gpus) {
     const auto at = std::ranges::find(before, gpu);
     to.from.push_back(at == before.end() ? ServiceMove::kNew : static_cast<std::size_t>(at - before.begin()));

@@ -32,8 +32,8 @@ MAY_USE = {
 # folders, a name of a file for that file. Every folder with sources stands here.
 FLOORS = {
     "network": ("", "topologies", "routing", "collectives", "library"),
-    "models": ("", "energy", "fabric", "federated", "reliability", "overlap", "parallel", "serving", "passes", "catalogue",
-               "workloads"),
+    "models": ("", "energy", "fabric", "federated", "reliability", "overlap", "services", "parallel", "serving", "passes",
+               "catalogue", "workloads"),
     "calibration": ("", "cuda"),
     "policies": ("", "communication", "compression", "fusion", "pipeline", "placement", "scheduling", "external"),
     "traces": ("layers", "jobs", "recording", "", "clients", "requests", "cluster"),

@@ -47,7 +47,18 @@ std::string counts_text() {
 const std::vector<PublishedSystem>& published_systems() {
   static const std::vector<PublishedSystem> kAll = [] {
     std::vector<PublishedSystem> all;
-    for (const TextEntry& entry : read_entries(systems_text())) all.push_back(system_of(entry));
+    for (const TextEntry& entry : read_entries(systems_text()))
+      if (entry.kind == "system") all.push_back(system_of(entry));
+    return all;
+  }();
+  return kAll;
+}
+
+const std::vector<std::pair<std::string_view, std::string_view>>& absent_systems() {
+  static const std::vector<std::pair<std::string_view, std::string_view>> kAll = [] {
+    std::vector<std::pair<std::string_view, std::string_view>> all;
+    for (const TextEntry& entry : read_entries(systems_text()))
+      if (entry.kind == "absent") all.emplace_back(entry.name, entry.text("reason"));
     return all;
   }();
   return kAll;
@@ -100,6 +111,8 @@ std::string systems_markdown() {
     page += fmt::format("| {} | {} | {} | `{}` | {}{}{} |\n", system.name, system.paper, names_of(system),
                         command_of(system), system.how, more, link);
   }
+  page += "\n## Not there\n\n| system | why |\n|---|---|\n";
+  for (const auto& [name, reason] : absent_systems()) page += fmt::format("| {} | {} |\n", name, reason);
   return page;
 }
 

@@ -24,6 +24,8 @@ struct PublishedSystem {
 
 /// In order of their table.
 [[nodiscard]] const std::vector<PublishedSystem>& published_systems();
+/// Systems that the program doesn't cover, and why, in order of the table.
+[[nodiscard]] const std::vector<std::pair<std::string_view, std::string_view>>& absent_systems();
 /// The text of systems.txt.
 [[nodiscard]] std::string_view systems_text();
 /// What PublishedSystem::how may be, the strongest first.

@@ -146,7 +146,8 @@ void ArrivalLoop::serve_all(Time now) {
     for (const ClientNumber client : dropped) settle(work_[client].visit, work_[client].visit.arrival(), false);
     if (!dropped.empty()) free_batch(dropped, now);
     if (batch_.clients.empty()) continue;
-    const Time length = spec().stale * stale + (batch_.makes_version ? spec().aggregate : Time{});
+    const std::int64_t updates = std::ssize(buffer_) + std::ssize(batch_.clients);
+    const Time length = spec().stale * stale + (batch_.makes_version ? version_time(updates, now) : Time{});
     if (length == Time{}) {
       finish(now);
       continue;

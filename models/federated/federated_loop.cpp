@@ -104,6 +104,13 @@ void FederatedLoop::close_round(Time end, bool has_version) {
   open_ = {.begin = end, .end = end};
 }
 
+Time FederatedLoop::version_time(std::int64_t updates, Time now) {
+  const Time work = spec_.aggregate + spec_.pair * updates * updates;
+  if (!spec_.tree) return work;
+  const Time busy = work + tree_time(*spec_.tree, updates, spec_.up);
+  return busy + warm_.wait(*spec_.tree, updates, now, busy);
+}
+
 Time FederatedLoop::serve(Time from, Time length) {
   free_ = std::max(from, free_) + length;
   served_ += length;
@@ -111,6 +118,7 @@ Time FederatedLoop::serve(Time from, Time length) {
 }
 
 void FederatedLoop::stop_server(Time now) {
+  warm_ = {};
   served_ -= std::max(Time{}, free_ - now);
   free_ = std::min(free_, now);
 }
@@ -171,7 +179,12 @@ void FederatedSpec::check() const {
   need(asked >= 1 && asked <= clients.size(), "asked",
        fmt::format("{} clients can't be asked: there are {}", asked, clients.size()));
   need(down >= Bytes{} && up >= Bytes{}, "model", "a payload is below 0");
-  need(aggregate >= Time{} && stale >= Time{}, "aggregate", "a time is below 0");
+  need(aggregate >= Time{} && stale >= Time{} && pair >= Time{}, "aggregate", "a time is below 0");
+  if (tree)
+    need(tree->fan_in >= 2 && tree->per_node >= 1, "tree",
+         "aggregators add up at least 2 updates, and nodes have at least one of them");
+  need(anchors.share >= 0 && anchors.share <= 1 && anchors.steps >= 1, "anchors",
+       "a share isn't between 0 and 1, or an anchor has no steps");
   check_rule(*this);
   check_clients(*this);
 }

@@ -66,6 +66,8 @@ class FederatedLoop {
   void count_age(std::int64_t versions);
   /// A round closes, or a version is made.
   void close_round(Time end, bool has_version);
+  /// The time of a version of so many updates, for which the server begins to work at `now`.
+  [[nodiscard]] Time version_time(std::int64_t updates, Time now);
   /// The server works from `from` or later, once it is free, for `length`. Returns until when.
   Time serve(Time from, Time length);
   [[nodiscard]] Time server_free() const { return free_; }
@@ -82,6 +84,7 @@ class FederatedLoop {
   std::vector<FederatedRound> rounds_;
   FederatedRound open_;
   std::int64_t versions_ = 0;
+  WarmAggregators warm_;
   Time free_, served_;  // the server: until when it works, and for how long in all, by then
 };
 

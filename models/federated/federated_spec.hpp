@@ -2,6 +2,7 @@
 // Federated training in numbers: clients, messages, and the rule by which rounds close. docs/models/federated.md
 // has the rules with their sources.
 
+#include "models/federated/aggregation.hpp"
 #include "models/federated/client_packing.hpp"
 #include "models/federated/population.hpp"
 #include "sim/units.hpp"
@@ -29,6 +30,13 @@ struct CompassRule {
   double momentum = 0.9;                ///< weight of the last time in the estimate of a client's step, 0 to 1
 };
 
+/// Clients of a round that take other steps than their own, such as FedAMD's anchors: a gradient of a large batch.
+struct AnchorRule {
+  double share = 0;        ///< chance of each client that is asked, 0 to 1
+  std::int64_t steps = 1;  ///< that it takes then, >= 1
+  bool operator==(const AnchorRule&) const = default;
+};
+
 struct FederatedSpec {
   std::vector<Client> clients;
   PresenceSpec presence{};
@@ -44,10 +52,13 @@ struct FederatedSpec {
   std::optional<std::int64_t> stalest{};  ///< updates older than so many versions are dropped; not for rounds
   CompassRule compass{};
 
-  Bytes down{}, up{};               ///< a client's payload, >= 0
-  std::optional<double> by_link{};  ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
-  Time aggregate{};                 ///< time in which the server makes a version
-  Time stale{};                     ///< time that each update adds whose client began with an older version
+  Bytes down{}, up{};                     ///< a client's payload, >= 0
+  std::optional<double> by_link{};        ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
+  Time aggregate{};                       ///< time in which the server makes a version
+  Time pair{};                            ///< that a version of n updates takes n^2 times, as robust aggregators do
+  std::optional<AggregationTree> tree{};  ///< that adds up updates, beside `aggregate`
+  AnchorRule anchors{};                   ///< round, of clients that run on no device
+  Time stale{};                           ///< time that each update adds whose client began with an older version
 
   /// If there are any, clients run on these devices instead (PackedClients): their own steps, links and presence don't
   /// count, and each device receives the model and sends one sum. Rounds only, with neither `first` nor `by_link`.

@@ -6,7 +6,16 @@
 
 namespace contend {
 
-RoundLoop::RoundLoop(FederatedSpec spec) : FederatedLoop{std::move(spec)}, busy_(this->spec().devices.size()) {}
+RoundLoop::RoundLoop(FederatedSpec spec)
+    : FederatedLoop{std::move(spec)},
+      anchors_{this->spec().seed, this->spec().stream + "/anchors"},
+      busy_(this->spec().devices.size()) {}
+
+std::int64_t RoundLoop::steps_of(ClientNumber client) {
+  const AnchorRule& rule = spec().anchors;
+  const bool is_anchor = rule.share > 0 && anchors_.uniform() < rule.share;
+  return is_anchor ? rule.steps : spec().clients[client].steps;
+}
 
 Time RoundLoop::next() const {
   if (is_over()) return Time::never();
@@ -27,7 +36,7 @@ void RoundLoop::begin_round(Time now) {
   if (asked_.empty()) return;
   if (spec().devices.empty())
     for (const ClientNumber client : asked_)
-      parts_.push_back({.visit = visit(client, spec().clients[client].steps, now), .number = client});
+      parts_.push_back({.visit = visit(client, steps_of(client), now), .number = client});
   else
     pack(now);
   if (spec().by_link) set_ratios();
@@ -94,10 +103,14 @@ bool RoundLoop::is_in(const Part& part) const {
 void RoundLoop::advance(Time now) {
   if (parts_.empty()) return begin_round(now);
   if (until_ == Time::never()) {
-    std::int64_t updates = 0;
-    for (const Part& part : parts_) updates += is_in(part) ? part.clients : 0;
+    std::int64_t updates = 0, payloads = 0;
+    for (const Part& part : parts_) {
+      if (!is_in(part)) continue;
+      updates += part.clients;
+      ++payloads;
+    }
     has_version_ = updates >= static_cast<std::int64_t>(spec().least);
-    until_ = has_version_ ? serve(now, spec().aggregate) : now;
+    until_ = has_version_ ? serve(now, version_time(payloads, now)) : now;
     if (until_ > now) return;
   }
   end_work(close_, has_version_);

@@ -3,6 +3,7 @@
 // at a deadline.
 
 #include "models/federated/federated_loop.hpp"
+#include "sim/random_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ class RoundLoop final : public FederatedLoop {
   };
 
   void begin_round(Time now);
+  [[nodiscard]] std::int64_t steps_of(ClientNumber client);
   void pack(Time now);
   /// Uploads of BCRS: so many values that all end together.
   void set_ratios();
@@ -40,6 +42,7 @@ class RoundLoop final : public FederatedLoop {
   void end_work(Time now, bool is_version);
   [[nodiscard]] Time computed(const Part& part, Time now) const;
 
+  RandomStream anchors_;
   std::vector<ClientNumber> asked_;
   std::vector<Part> parts_;  // empty: nobody is there, or the server isn't
   std::vector<std::pair<Time, std::uint32_t>> arrivals_;

@@ -182,6 +182,36 @@ void begin_with(IterationGraph& graph, const std::string& name, Time duration) {
   graph = edit.take();
 }
 
+void load_beside(IterationGraph& graph, Time loading, Time filling) {
+  if (loading == Time{} && filling == Time{}) return;
+  const std::vector<bool> behind = behind_tasks(graph);
+  GraphEdit edit{graph};
+  const std::map<RoleId, OpId> last = last_tasks(edit);
+  std::map<RoleId, OpId> begins;
+  const auto add_timer = [&](const char* name, RoleId role, Time duration) {
+    Op timer;
+    timer.name = name;
+    timer.kind = OpKind::timer;
+    timer.role = role;
+    timer.duration = duration;
+    return edit.add(std::move(timer));
+  };
+  for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+    const OpId first{i};
+    if (!edit.computes(first) || behind[i]) continue;
+    const RoleId role = graph.ops()[i].role;
+    if (!begins.contains(role)) {
+      const OpId fill = add_timer("fill buffer", role, filling), load = add_timer("load input", role, loading);
+      edit.depend(last.at(role), fill, 1);
+      edit.depend(load, fill, 1);
+      edit.depend(fill, load);
+      begins.emplace(role, fill);
+    }
+    edit.depend(begins.at(role), first);
+  }
+  graph = edit.take();
+}
+
 void add_exchange_work(FusedIteration& iteration, int element_bytes,
                        const std::function<const ExchangeWork&(RoleId)>& work) {
   GraphEdit edit{iteration.graph};

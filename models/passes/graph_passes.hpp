@@ -16,6 +16,11 @@ namespace contend {
 /// for beside that goes on meanwhile. No change if `duration` is 0.
 void begin_with(IterationGraph& graph, const std::string& name, Time duration);
 
+/// Has each rank that begins an iteration, without waiting for what another one computes, load the data of the next one
+/// beside it: a timer of `loading`, which begins with the iteration and which the next one waits for. `filling` comes
+/// before both, once all that the rank computes of the iteration before has ended. No change if both are 0.
+void load_beside(IterationGraph& graph, Time loading, Time filling);
+
 /// Adds the work of a framework and the host around each recorded exchange of gradients, whose values have so many
 /// bytes: `work` says what, by role. Kernels before an exchange delay the tasks that follow the one whose end gave the
 /// gradients, as in IterationBuilder; kernels after it go before what waits for the exchange. Copies and work of the

@@ -82,6 +82,26 @@ std::vector<ScenarioKey> stop_keys() {
   };
 }
 
+bool is_synchronous(const Scenario& scenario) {
+  return scenario.checkpoints.policy == CheckpointPolicy::synchronous;
+}
+
+std::vector<ScenarioKey> start_keys() {
+  return {
+      row(
+          "checkpoints.start_up.mean", [](auto& s) -> auto& { return s.checkpoints.start.mean; },
+          quantity_codec(Time{}, kDay)),
+      where(
+          row(
+              "checkpoints.start_up.deviation", [](auto& s) -> auto& { return s.checkpoints.start.deviation; },
+              quantity_codec(Time{}, kDay)),
+          [](const Scenario& s) { return s.checkpoints.start.given(); }, "checkpoints.start_up.mean above 0"),
+      where(row<&CheckpointSetup::lifetime>("checkpoints.lifetime",
+                                            maybe(quantity_codec(Time::nanoseconds(1), 365 * kDay))),
+            is_synchronous, "checkpoints.policy: synchronous"),
+  };
+}
+
 std::vector<ScenarioKey> writing_keys() {
   return {
       where(row<&CheckpointSetup::size>("checkpoints.size", maybe(size_codec())), has_period, kNeedsPeriod),
@@ -101,7 +121,7 @@ std::vector<ScenarioKey> writing_keys() {
 }  // namespace
 
 std::vector<ScenarioKey> checkpoint_keys() {
-  return table_of<ScenarioKey>({stop_keys, writing_keys});
+  return table_of<ScenarioKey>({stop_keys, writing_keys, start_keys});
 }
 
 }  // namespace contend

@@ -381,8 +381,21 @@ class Finder {
           saved_.size ? "leave checkpoints.cost out" : "such as checkpoints.size: auto");
   }
 
+  void check_lifetime() {
+    if (saved_.period.time > Time{} || saved_.period.optimal || saved_.iterations)
+      add("checkpoints.lifetime", "workers that are stopped save their work then: it is the period",
+          "leave checkpoints.period and checkpoints.iterations out");
+    if (*saved_.lifetime <= saved_.start.mean + saved_.cost)
+      add("checkpoints.lifetime",
+          fmt::format("workers are stopped after {}, and need {} to start and {} to save: they never work",
+                      print_quantity(*saved_.lifetime), print_quantity(saved_.start.mean), print_quantity(saved_.cost)),
+          "a longer lifetime");
+  }
+
   void check_checkpoint_period() {
-    if (saved_.period.time == Time{} && !saved_.period.optimal && !saved_.iterations)
+    if (saved_.lifetime)
+      check_lifetime();
+    else if (saved_.period.time == Time{} && !saved_.period.optimal && !saved_.iterations)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
     if (saved_.size && !saved_.store && saved_.policy == CheckpointPolicy::synchronous && saved_.cost > Time{})
       add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");

@@ -88,6 +88,30 @@ std::span<const MapMember<PackingSetup>> packing_rows() {
   return all;
 }
 
+std::span<const MapMember<AggregationTree>> tree_rows() {
+  using T = AggregationTree;
+  const Codec<std::int64_t> count = integer_codec<std::int64_t>(1, kMostClients);
+  const Codec<ByteRate> rate = quantity_codec(kLeastLinkRate, kMostLinkRate);
+  static const auto all = key_rows::with_texts(
+      "federated.*.tree",
+      std::vector<MapMember<T>>{map_member<T>("fan_in", &T::fan_in, integer_codec<std::int64_t>(2, kMostClients)),
+                                map_member<T>("per_node", &T::per_node, count),
+                                map_member<T>("memory", &T::memory, rate), map_member<T>("link", &T::link, rate),
+                                map_member<T>("start", &T::start, quantity_codec(Time{}, kDay)),
+                                map_member<T>("keep", &T::keep, quantity_codec(Time{}, kLongestStay))});
+  return all;
+}
+
+std::span<const MapMember<AnchorRule>> anchor_rows() {
+  using A = AnchorRule;
+  static const auto all = key_rows::with_texts(
+      "federated.*.anchors",
+      std::vector<MapMember<A>>{
+          map_member<A>("share", &A::share, number_codec(0, 1)),
+          map_member<A>("steps", &A::steps, integer_codec<std::int64_t>(1, kMostFederatedRounds))});
+  return all;
+}
+
 std::vector<MapMember<FederatedEntry>> federated_work_rows() {
   constexpr double kMostShare = 1000;
   const Codec<double> share = number_codec(0, kMostShare);
@@ -128,6 +152,10 @@ std::vector<MapMember<FederatedEntry>> closing_rows() {
       map_member<FederatedEntry>("compass", &FederatedEntry::compass, map_of(compass_rows(), "{most: 100, least: 20}")),
       map_member<FederatedEntry>("aggregate", &FederatedEntry::aggregate, time),
       map_member<FederatedEntry>("stale", &FederatedEntry::stale, time),
+      map_member<FederatedEntry>("pair", &FederatedEntry::pair, time),
+      map_member<FederatedEntry>("tree", &FederatedEntry::tree,
+                                 maybe_map(tree_rows(), "{fan_in: 8, per_node: 20, memory: 10GB/s, link: 1GB/s}")),
+      map_member<FederatedEntry>("anchors", &FederatedEntry::anchors, map_of(anchor_rows(), "{share: 0.1, steps: 10}")),
   };
 }
 
@@ -144,10 +172,11 @@ struct RuleOf {
   const char* name;
 };
 constexpr RuleOf kMembersOfRules[] = {
-    {"first", ClosingRule::round, "round"},    {"deadline", ClosingRule::round, "round"},
-    {"least", ClosingRule::round, "round"},    {"by_link", ClosingRule::round, "round"},
-    {"packing", ClosingRule::round, "round"},  {"buffer", ClosingRule::buffer, "buffer"},
-    {"window", ClosingRule::window, "window"}, {"compass", ClosingRule::compass, "compass"},
+    {"first", ClosingRule::round, "round"},       {"deadline", ClosingRule::round, "round"},
+    {"least", ClosingRule::round, "round"},       {"by_link", ClosingRule::round, "round"},
+    {"packing", ClosingRule::round, "round"},     {"anchors", ClosingRule::round, "round"},
+    {"buffer", ClosingRule::buffer, "buffer"},    {"window", ClosingRule::window, "window"},
+    {"compass", ClosingRule::compass, "compass"},
 };
 
 /// The complaints about one entry.
@@ -223,7 +252,7 @@ class FederatedCheck {
   }
 
   void look_at_packing() {
-    for (const char* const member : {"first", "by_link"})
+    for (const char* const member : {"first", "by_link", "anchors"})
       if (given(member)) add(member, "a GPU sends one sum for all clients that it runs");
     if (entry_.clients.presence || entry_.clients.there > Time{})
       add("packing", "clients that run on the GPUs of the job are always there", "leave out presence, there and away");
@@ -280,6 +309,8 @@ std::vector<MemberText> federated_members() {
   add("clients.down", member_texts(client_rate_rows(), ClientLaw<ByteRate>{}));
   add("compass", member_texts(compass_rows(), CompassRule{}));
   add("packing", member_texts(packing_rows(), PackingSetup{}));
+  add("tree", member_texts(tree_rows(), AggregationTree{}));
+  add("anchors", member_texts(anchor_rows(), AnchorRule{}));
   return all;
 }
 

@@ -20,6 +20,7 @@ using key_rows::displacing;
 using key_rows::kDay;
 using key_rows::kHour;
 using key_rows::row;
+using key_rows::where;
 
 bool is_flow(const Scenario& scenario) {
   return scenario.network.traits().has_topology;
@@ -286,6 +287,9 @@ std::vector<ScenarioKey> cost_keys() {
   return {
       no_flow(row<&NetworkSetup::tick>("network.tick", quantity_codec(Time{}, kHour))),
       no_sites(no_flow(row<&NetworkSetup::formula>("network.formula", formula_codec()))),
+      where(
+          row<&NetworkSetup::poll>("network.poll", quantity_codec(Time{}, kHour)),
+          [](const Scenario& s) { return s.network.formula == kStoreFormula; }, "network.formula: store"),
       no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec())),
       no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour)))),
       no_sites(no_flow(displacing(

@@ -1,6 +1,7 @@
 // keys_markdown(): the reference page of the scenario format.
 #include "models/training_profile.hpp"
 #include "models/workloads/fitted.hpp"
+#include "scenarios/keys/data_codec.hpp"
 #include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
@@ -114,6 +115,8 @@ std::string keys_markdown() {
   out += table_of_members(training_members());
   out += "\n### parallel\n\nMembers of `parallel`. The degree of data parallelism is what is left of a job's GPUs.\n\n";
   out += table_of_members(parallel_members());
+  out += "\n### data\n\nMembers of `data` ([services](../models/services.md)).\n\n";
+  out += table_of_members(data_members());
   out +=
       "\n### recording\n\nMembers of `recording` ([how it is "
       "replayed](../models/recordings.md#the-replay-as-a-job)).\n\n";

@@ -4,6 +4,7 @@
 #include "models/overlap/optimizers.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
+#include "scenarios/keys/data_codec.hpp"
 #include "scenarios/keys/device_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
@@ -172,6 +173,7 @@ std::vector<Member> execution_members() {
       map_member<E>("update", &E::update_in_backward, choice_codec<bool>({{"behind", false}, {"in-backward", true}})),
       map_member<E>("update_per_tensor", &E::update_per_tensor, quantity_codec(Time{}, Time::seconds(1))),
       map_member<E>("input", &E::input, quantity_codec(Time{}, Time::seconds(3600))),
+      map_member<E>("data", &E::data, data_codec()),
       map_member<E>("launch", &E::launch, quantity_codec(Time{}, Time::seconds(1))),
       map_member<E>("host", &E::host, host_codec()),
       map_member<E>("memory", &E::memory,

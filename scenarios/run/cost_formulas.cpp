@@ -2,6 +2,7 @@
 
 #include "models/overlap/library_cost.hpp"
 #include "models/overlap/link_cost.hpp"
+#include "models/services/stored_exchange.hpp"
 #include "network/collectives/on_servers.hpp"
 #include "sim/check.hpp"
 #include "traces/link_matrix_csv.hpp"
@@ -43,6 +44,11 @@ ExchangeCost by_library(const CostFormula&, const CostInputs& in) {
   return library_cost(nccl_library(in.network), {shape.ranks, shape.servers, shape.per_server, shape.sharing}, others);
 }
 
+/// Each rank has a link of its own to the store, wherever it lies.
+ExchangeCost over_store(const CostFormula& row, const CostInputs& in) {
+  return stored_exchange(in.shape.ranks, between_cost(in), in.network.poll, row.name == kStoreScatterFormula);
+}
+
 ExchangeCost through_servers(const CostFormula&, const CostInputs& in) {
   return ExchangeCost::parameter_server(machines_of(in.shape), in.exchange.servers.value_or(in.shape.ranks),
                                         in.exchange.colocated, inside_cost(in.network), between_cost(in));
@@ -62,6 +68,8 @@ std::vector<CostFormula> make_rows() {
     rows.push_back({each.name, CostBasis::link, &each, on_link});
   rows.push_back({kMeasuredFormula, CostBasis::whole, nullptr, as_measured});
   rows.push_back({kNcclCollectives, CostBasis::library, nullptr, by_library});
+  for (const std::string_view name : {kStoreFormula, kStoreScatterFormula})
+    rows.push_back({name, CostBasis::store, nullptr, over_store});
   return rows;
 }
 

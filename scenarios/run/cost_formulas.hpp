@@ -55,6 +55,7 @@ enum class CostBasis : std::uint8_t {
   whole,    ///< a whole all-reduce, whatever the number of ranks
   library,  ///< messages only; collectives take what a library expects
   servers,  ///< a link, on which workers and parameter servers send
+  store,    ///< a request to a store, over which workers exchange
   sites,    ///< nothing: each pair of sites has a link of its own
 };
 
@@ -77,8 +78,8 @@ struct CostFormula {
   ExchangeCost (*cost)(const CostFormula& row, const CostInputs& inputs);
 };
 
-/// The rows that `network.formula` names: the algorithms in the order of their catalogue, then the measured all-reduce
-/// and NCCL.
+/// The rows that `network.formula` names: the algorithms in the order of their catalogue, then the measured all-reduce,
+/// NCCL and stores.
 [[nodiscard]] std::span<const CostFormula> cost_formulas();
 /// The row in effect for jobs that exchange gradients that way.
 [[nodiscard]] const CostFormula& cost_formula(const NetworkSetup& network, const JobExchange& exchange = {});

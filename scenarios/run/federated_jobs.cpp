@@ -106,6 +106,9 @@ FederatedPlan federated_plan(const FederatedEntry& entry, int gpus, std::uint64_
   spec.by_link = entry.by_link;
   spec.aggregate = entry.aggregate;
   spec.stale = entry.stale;
+  spec.pair = entry.pair;
+  spec.tree = entry.tree;
+  spec.anchors = entry.anchors;
   if (entry.packing) add_devices(*entry.packing, entry.compute, gpus, spec);
   spec.seed = seed;
   spec.stream = fmt::format("federated/{}/{}/asked", entry.name, job);

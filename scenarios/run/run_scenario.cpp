@@ -167,7 +167,7 @@ SimulationOptions options_of(const Scenario& scenario, const Workload& workload,
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario.rules, scenario.workload);
   options.costs = costs_by_job(cluster_spec(scenario.cluster, scenario.workload, workload), scenario.cluster,
-                               scenario.failures, scenario.checkpoints, workload);
+                               scenario.failures, scenario.checkpoints, workload, seed);
   const CheckpointSetup& saved = scenario.checkpoints;
   if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
   if (!options.costs)

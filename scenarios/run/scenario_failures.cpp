@@ -179,6 +179,22 @@ std::string faster_checkpoint(const CheckpointSetup& saved, const PreemptionCost
   return costs.persist > costs.checkpoint ? "a shorter checkpoints.persist" : "a lower checkpoints.cost";
 }
 
+/// Work between two stops of a job whose workers live for a while: they start, work and save in that time.
+void stop_at_lifetime(const CheckpointSetup& saved, const SavedJob& job, PreemptionCosts& costs) {
+  if (!saved.lifetime) return;
+  const Time save = stop_of(saved, costs, job);
+  costs.checkpoint_interval = *saved.lifetime - costs.start - save;
+  if (costs.checkpoint_interval <= Time{})
+    throw InputError{Complaint{
+        .key = "checkpoints.lifetime",
+        .reason =
+            fmt::format("workers are stopped after {:.6g} s, and a job on {} GPUs needs {:.6g} s until its slowest "
+                        "worker has started, and {:.6g} s to save its work",
+                        saved.lifetime->to_seconds(), job.gpus, costs.start.to_seconds(), save.to_seconds()),
+        .hint = "a longer lifetime"}};
+  costs.checkpoint += costs.start;
+}
+
 }  // namespace
 
 PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup& failures,
@@ -186,6 +202,7 @@ PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup
   const CheckpointSetup& saved = checkpoints;
   PreemptionCosts costs;
   costs.restart = saved.restart;
+  costs.start = job.start.value_or(saved.start.mean);
   if (saved.policy == CheckpointPolicy::none) {
     costs.checkpoint_interval = kNeverSaved;
     costs.iterations = kNoIterationSaved;
@@ -233,13 +250,16 @@ PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup
                               "of them",
                               job.gpus, longest.to_seconds(), costs.checkpoint_interval.to_seconds()),
         .hint = "a longer period, or " + faster_checkpoint(saved, costs)}};
+  stop_at_lifetime(saved, job, costs);
   return costs;
 }
 
 namespace {
 
-SavedJob saved_job(const ClusterSpec& cluster, const Workload& workload, const JobSpec& job) {
+SavedJob saved_job(const ClusterSpec& cluster, const Workload& workload, const JobSpec& job, const StartUp& start = {},
+                   std::uint64_t seed = 1) {
   SavedJob saved{job.gpus};
+  if (start.given()) saved.start = slowest_start(start, job.gpus, seed, "start/" + job.name);
   std::span<const JobPace> paces;
   if (job.pace >= 0) paces = workload.paces[static_cast<std::size_t>(job.pace)];
   const std::vector<std::int32_t> types = types_in_order(cluster, job, paces);
@@ -283,13 +303,13 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
   const auto refuse = [](const char* key, std::string reason, const char* hint) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
-  const bool has_period = saved.period.optimal || saved.period.time > Time{};
+  const bool has_period = saved.period.optimal || saved.period.time > Time{} || saved.lifetime;
   const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   std::set<SavedJob> known;
   for (const JobSpec& job : workload.jobs) {
     if (job.service >= 0) continue;  // its answers are with its users
     const std::string name = quote_for_message(job.name);
-    const SavedJob its = saved_job(cluster, workload, job);
+    const SavedJob its = saved_job(cluster, workload, job, saved.start, scenario.seed);
     if (saved.size && saved.size->of_model && its.state == Bytes{})
       refuse("checkpoints.size",
              fmt::format("auto: nothing says how large the model of job {} is, which {}", name,
@@ -445,13 +465,14 @@ void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntr
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSpec& servers, const ClusterSetup& cluster,
                                                             const FailureSetup& failures,
                                                             const CheckpointSetup& checkpoints,
-                                                            const Workload& workload) {
-  if (!checkpoints.has_period() || (!checkpoints.size && !checkpoints.period.optimal)) return {};
+                                                            const Workload& workload, std::uint64_t seed) {
+  const bool differs = checkpoints.has_period() && (checkpoints.size || checkpoints.period.optimal);
+  if (!differs && !checkpoints.start.given()) return {};
   Workload kept;  // the engine asks when it has the workload
   kept.paces = workload.paces;
   kept.notes = workload.notes;
-  return [servers, cluster, failures, checkpoints, kept](const JobSpec& job) {
-    return checkpoint_costs(cluster, failures, checkpoints, saved_job(servers, kept, job));
+  return [servers, cluster, failures, checkpoints, kept, seed](const JobSpec& job) {
+    return checkpoint_costs(cluster, failures, checkpoints, saved_job(servers, kept, job, checkpoints.start, seed));
   };
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,8 @@ struct SavedJob {
   int gpus = 1;
   Bytes state{};
   Time passes{};
-  int per_server = 0;  ///< GPUs of each of its servers, ClusterSetup::gpus_per_server or fewer; 0: so many
+  int per_server = 0;           ///< GPUs of each of its servers, ClusterSetup::gpus_per_server or fewer; 0: so many
+  std::optional<Time> start{};  ///< PreemptionCosts::start, as drawn; none: its mean for one worker
   auto operator<=>(const SavedJob&) const = default;
 };
 
@@ -48,12 +50,10 @@ struct SavedJob {
                                                const CheckpointSetup& checkpoints, const SavedJob& job);
 
 /// checkpoint_costs() for the engine if they differ from job to job; else empty. Of several types of servers a job is
-/// taken to run on the one that the engine tries first.
-[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSpec& servers,
-                                                                          const ClusterSetup& cluster,
-                                                                          const FailureSetup& failures,
-                                                                          const CheckpointSetup& checkpoints,
-                                                                          const Workload& workload);
+/// taken to run on the one that the engine tries first. The start of a job is drawn from a stream of its name.
+[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(
+    const ClusterSpec& servers, const ClusterSetup& cluster, const FailureSetup& failures,
+    const CheckpointSetup& checkpoints, const Workload& workload, std::uint64_t seed = 1);
 
 /// Throws InputError, which names the key, if a job of the list can't go on without some of its GPUs as the redundancy
 /// says; `training` has the entries of jobs of iterations, and `interferes` says whether their tasks and transfers slow

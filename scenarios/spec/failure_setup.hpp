@@ -1,6 +1,7 @@
 #pragma once
 // What a scenario says about failures and checkpoints, as plain data (keys `failures.*` and `checkpoints.*`).
 
+#include "models/services/start_up.hpp"
 #include "sim/failure_spec.hpp"
 #include "sim/redundancy.hpp"
 #include "sim/units.hpp"
@@ -115,6 +116,8 @@ struct CheckpointSetup {
   /// At which each GPU copies its part to host memory beside the passes of an iteration; then `cost` is the rest.
   std::optional<ByteRate> copy_rate;
   Time restart;
+  StartUp start;                 ///< of each worker of a job, at each start of the job (`start.*`)
+  std::optional<Time> lifetime;  ///< after which its workers are stopped and start again, in place of `period`
 
   /// True if checkpoints are some way apart.
   [[nodiscard]] bool has_period() const {

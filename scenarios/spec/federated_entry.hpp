@@ -60,7 +60,9 @@ struct FederatedEntry {
   Time window{};
   std::optional<std::int64_t> stalest{};
   CompassRule compass{};
-  Time aggregate{}, stale{};
+  Time aggregate{}, stale{}, pair{};
+  std::optional<AggregationTree> tree{};
+  AnchorRule anchors{};
   std::optional<PackingSetup> packing{};
 };
 

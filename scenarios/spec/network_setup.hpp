@@ -23,6 +23,8 @@ enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, pla
 inline constexpr std::string_view kNcclCollectives = "nccl";
 /// The value of `network.formula` for costs of a measured all-reduce.
 inline constexpr std::string_view kMeasuredFormula = "measured";
+/// The values of `network.formula` for an exchange over a store (models/services/stored_exchange.hpp).
+inline constexpr std::string_view kStoreFormula = "store", kStoreScatterFormula = "store-scatter";
 /// The value of `network.formula` that is `measured` where network.beta is given, else `ring`.
 inline constexpr std::string_view kAutoFormula = "auto";
 
@@ -43,6 +45,7 @@ struct NetworkSetup {
     [[nodiscard]] bool given() const { return bandwidth || beta; }
   } inside;           ///< between the GPUs of a server; not given: no time at all
   TimePerByte gamma;  ///< time to add up a received byte
+  Time poll;          ///< with kStoreFormula: what workers wait until they look for the sum again
   /// The library of the formula `nccl`, and what a user has measured in place of its constants.
   struct Nccl {
     std::optional<std::string> machine;    ///< a name of nccl_machines()

@@ -13,6 +13,7 @@
 #include "models/passes/host_costs.hpp"
 #include "models/reliability/stragglers.hpp"
 #include "models/scales.hpp"
+#include "models/services/data_reading.hpp"
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/spec/policy_choice.hpp"
 #include "sim/units.hpp"
@@ -280,6 +281,7 @@ struct TrainingEntry : TrainingSetup {
   bool update_in_backward = false;  ///< weights are updated, and their gradients freed, as the backward pass gives them
   Time update_per_tensor;           ///< of the host, which launches the kernels of the optimizer tensor by tensor
   Time input;                       ///< for which each iteration waits for its data
+  std::optional<DataReading> data;  ///< what workers read and prepare beside their training
   Time launch;       ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none
   double speed = 1;  ///< of the GPUs for which graphs are made: computing takes a part of what they say
   HostChoice host;   ///< what its host takes to launch kernels

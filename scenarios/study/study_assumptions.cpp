@@ -25,6 +25,8 @@ StudyAssumption collectives(const NetworkSetup& network) {
               network.nccl.measured ? "contend list machines, between" : "NVIDIA/nccl, src/graph/tuning.cc"};
     case CostBasis::whole:
       return {"collectives", line + " of a whole all-reduce", "network.alpha, beta"};
+    case CostBasis::store:
+      return {"collectives", line + " of a request to a store", "network.alpha, beta"};
     case CostBasis::sites:
       return {"collectives", "rings and trees over the links between sites", "network.sites"};
     case CostBasis::link:

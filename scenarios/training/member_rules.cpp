@@ -147,6 +147,9 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) {
        return e.spreads() && e.entry.runtime == Runtime::fsdp2 && (e.entry.adapter || e.entry.frozen.any());
      }},
+    {"data", RuleKind::refused, "which ranks of a job with parallel read samples, and how many, depends on its degrees",
+     "input, the time for which an iteration waits for its data",
+     [](const RuledEntry& e) { return e.spreads() && e.entry.data.has_value(); }},
     {"optimizer_states", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.gives("optimizer_states") && e.entry.optimizer == nullptr; }},
     {"optimizer_states", RuleKind::idle, "sgd keeps no states", "optimizer: momentum, or adam",

@@ -4,6 +4,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/keys/data_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -202,6 +203,8 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   for (const MemberRule& each : member_rules())
     if (each.is_broken(ruled)) complain(each.member, each.text(), std::string{each.hint});
   check_optimizer(entry, complain);
+  if (entry.data)
+    for (Complaint& each : data_complaints(*entry.data, key + ".data")) complaints.push_back(std::move(each));
   if (entry.parallel) {
     check_parallel(entry, compresses, complain);
     check_late(entry, methods, complain);

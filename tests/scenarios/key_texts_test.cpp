@@ -1,5 +1,6 @@
 // What keys, and members of entries of training and serving, are for: each has a text, and each text is of one of them.
 
+#include "scenarios/keys/data_codec.hpp"
 #include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
@@ -27,6 +28,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
     if (each.name != "optimizer") known.insert("training.*." + each.name);  // it names all optimizers
   }
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
+  for (const MemberText& each : data_members()) known.insert("training.*.data." + each.name);
   for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
   for (const MemberText& each : serving_members()) known.insert("serving.*." + each.name);
   for (const MemberText& each : rl_members()) known.insert("rl.*." + each.name);

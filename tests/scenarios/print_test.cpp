@@ -80,6 +80,8 @@ loans:
 checkpoints:
   policy: continuous
   restart_cost: 0s
+  start_up:
+    mean: 0s
 workload:
   generate:
     models: [vgg16, resnet50, inception-v3, lstm]
@@ -290,6 +292,8 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides.emplace_back("scheduling.retries.failed.times=1");
     if (key.needs.starts_with("network.formula: nccl"))
       overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
+    if (key.needs == "network.formula: store") overrides.emplace_back("network.formula=store");
+    if (key.needs == "checkpoints.start_up.mean above 0") overrides.emplace_back("checkpoints.start_up.mean=1s");
     if (key.needs == "network.sites")
       overrides = {"network.sites=scenarios/overlap/aws-regions.csv", "cluster.gpus_per_server=1"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");

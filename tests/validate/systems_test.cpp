@@ -44,6 +44,10 @@ TEST_CASE("systems: each has a paper, policies or keys that exist, a word for it
     if (!system.page.empty()) CHECK(std::filesystem::exists("docs/validation/" + std::string{system.page}));
   }
   CHECK(names.size() >= 57);
+  for (const auto& absent : absent_systems()) {
+    CHECK_MESSAGE(names.insert(absent.first).second, absent.first);
+    CHECK_MESSAGE(!absent.second.empty(), absent.first);
+  }
   CHECK(validated_by("scheduling", "dlas-gpu") == "Tiresias (exact)");
   CHECK(validated_by("scheduling", "fifo").empty());
 }

@@ -23,6 +23,11 @@ int validate_beyond(std::FILE* out);
 [[nodiscard]] CheckedTable federated_compass();
 [[nodiscard]] CheckedTable federated_packing();
 [[nodiscard]] CheckedTable federated_volumes();
+/// Services that training waits for: exchanges over a store, cold starts, storage, aggregators.
+[[nodiscard]] CheckedTable services_exchange();
+[[nodiscard]] CheckedTable services_starts();
+[[nodiscard]] CheckedTable services_storage();
+[[nodiscard]] CheckedTable services_aggregators();
 /// Random cases against plain loops.
 [[nodiscard]] CheckedTable federated_random_cases();
 

@@ -82,6 +82,7 @@ FederatedSpec random_federated_case(std::uint64_t seed) {
   if (!spec.presence.stays.empty() && spec.rule != ClosingRule::round)
     spec.presence.stays[0] = {Time{}, spec.presence.period};  // somebody gets on, so that it ends
   if (spec.rule != ClosingRule::compass) spec.aggregate = draws.one_in(2) ? Time{} : draws.ns(1, 9);
+  if (spec.rule != ClosingRule::compass && draws.one_in(3)) spec.pair = draws.ns(1, 3);
   if (spec.rule == ClosingRule::round) {
     spec.first = static_cast<std::size_t>(draws.whole(0, clients));
     if (draws.one_in(2)) spec.deadline = draws.ns(84, 120);

@@ -134,8 +134,12 @@ class Plain {
       const bool is_in = std::ranges::any_of(there, [&](const auto& each) { return each.second == c; });
       end_work(clients_[c], std::min(clients_[c].end(), last), is_version && is_in);
     }
-    now_ = last + (is_version ? spec_.aggregate.ns() : 0);
+    now_ = last + (is_version ? time_of_version(there.size()) : 0);
     close(now_, is_version);
+  }
+
+  [[nodiscard]] Ns time_of_version(std::size_t updates) const {
+    return spec_.aggregate.ns() + spec_.pair.ns() * static_cast<Ns>(updates * updates);
   }
 
   struct Update {
@@ -228,7 +232,7 @@ class Plain {
       }
       if (batch_.size() < taken.size()) ask();
       if (batch_.empty()) continue;
-      if (makes_version()) length += spec_.aggregate.ns();
+      if (makes_version()) length += time_of_version(buffer_.size() + batch_.size());
       done_ = now_ + length;
       if (length == 0) finish();
     }

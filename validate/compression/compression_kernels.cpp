@@ -55,7 +55,7 @@ void add_selection(CheckedTable& table) {
     return roofline(device).of(kernels::radix_select(kResNet50Parameters, kResNet50Parameters / 1000)).to_seconds() *
            1e3;
   };
-  // The cost gamma d log2(d) is that of MG-WFBP and OMGS-SGD, utils.py.
+  // The cost gamma d log2(d) comes from MG-WFBP and OMGS-SGD, utils.py.
   const double work = static_cast<double>(kResNet50Parameters) * std::log2(static_cast<double>(kResNet50Parameters));
   table.checks.push_back({"exact top-k of ResNet-50, gamma, P102-100 [ms]",
                           218.896957e-12 * work * 1e3,

@@ -222,7 +222,7 @@ bool check_sharing(std::FILE* out, int& skipped) {
     const char* released;
   };
   const PolicyValues kEager = {{"rewalk", true}, {"preemptive", true}};
-  constexpr double kSlice_s = 360;  // that of Muri's rounds
+  constexpr double kSlice_s = 360;  // as Muri's rounds
   const Run kRuns[] = {{"srsf, preemptive", "srsf", kEager, 2, "185,021.880"},
                        {"muri, groups of 2", "muri", {}, 2, "-"},
                        {"muri, groups of 4", "muri", {}, 4, "-"},

@@ -73,6 +73,37 @@ TEST_CASE("federated: a round of all ends with the slowest, and then the server 
   CHECK(loop->busy(0, fed_s(15)) == fed_s(1));
 }
 
+TEST_CASE("federated: a version of n updates takes n x n pairs, and a tree of aggregators adds them up") {
+  FederatedSpec spec = clients_of({1, 1, 1, 1});
+  spec.rounds = 2;
+  spec.pair = fed_s(0.5);
+  CHECK(ends_of(*run_loop(spec)) == std::vector{9.0, 18.0});
+  spec.pair = {};
+  spec.up = Bytes{10};  // a second
+  spec.tree =
+      AggregationTree{.fan_in = 2, .per_node = 1, .memory = ByteRate{10}, .link = ByteRate{5}, .start = fed_s(3)};
+  // Two levels of two updates each, and a message between: 2 + 2 + 2 s. Aggregators are gone when the next round ends.
+  CHECK(ends_of(*run_loop(spec)) == std::vector{11.0, 22.0});
+  spec.tree->keep = fed_s(2);
+  CHECK(ends_of(*run_loop(spec)) == std::vector{11.0, 19.0});
+  spec.tree->per_node = 2;
+  CHECK(ends_of(*run_loop(spec)) == std::vector{9.0, 15.0});
+  spec.tree->fan_in = 4;
+  CHECK(ends_of(*run_loop(spec)) == std::vector{9.0, 15.0});
+}
+
+TEST_CASE("federated: anchors take other steps, each client by chance") {
+  FederatedSpec spec = clients_of({1, 2, 3});
+  spec.anchors = {.share = 1, .steps = 5};
+  CHECK(ends_of(*run_loop(spec)) == std::vector{15.0});
+  spec.anchors.share = 0.3;
+  spec.rounds = 2000;
+  double anchors = 0;
+  const auto loop = run_loop(spec);
+  for (const FederatedRound& each : loop->rounds()) anchors += each.end - each.begin > fed_s(3) ? 1 : 0;
+  CHECK(anchors / 2000 == near(1 - 0.7 * 0.7 * 0.7, 0.05));
+}
+
 TEST_CASE("federated: the first two of four close a round; what the others have sent is dropped") {
   FederatedSpec spec = clients_of({1, 5, 2, 1});
   spec.first = 2;

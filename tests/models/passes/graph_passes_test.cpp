@@ -57,6 +57,24 @@ std::string refusal_of(FusedIteration iteration, int copy_ranks = 1) {
 
 }  // namespace
 
+TEST_CASE("load_beside: the next iteration waits for its data, which are loaded beside this one") {
+  IterationGraph graph = graph_from_text(kWorkers);
+  load_beside(graph, Time::nanoseconds(50), Time::nanoseconds(3));
+  graph.validate();
+  CHECK(leads(graph, "backward", "fill buffer", 1));
+  CHECK(leads(graph, "load input", "fill buffer", 1));
+  CHECK(leads(graph, "fill buffer", "load input"));
+  CHECK(leads(graph, "fill buffer", "forward"));
+  CHECK(leads(graph, "grads", "forward", 1));
+  IterationGraph pipeline = graph_from_text(kPipeline);
+  const std::size_t before = pipeline.ops().size();
+  load_beside(pipeline, Time::nanoseconds(50), Time{});
+  pipeline.validate();
+  CHECK(pipeline.ops().size() == before + 2);  // only the first stage begins without another
+  load_beside(pipeline, Time{}, Time{});
+  CHECK(pipeline.ops().size() == before + 2);
+}
+
 TEST_CASE("begin_with: a task before the first one, beside which the exchange of the iteration before goes on") {
   IterationGraph graph = graph_from_text(kWorkers);
   begin_with(graph, "wait", Time::nanoseconds(5));
