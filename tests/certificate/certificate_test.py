@@ -76,6 +76,12 @@ TRAINED = """job_id,submit_s,gpus,model,iterations
 t,0,4,resnet50,12
 u,1,8,resnet50,5
 """
+# x and y begin together on both servers, and send at once; each sends 80 times.
+MEETING = """job_id,submit_s,gpus,model,iterations
+x,0,2,resnet50,80
+y,0,4,vgg16,40
+z,1,2,resnet50,30
+"""
 ONE, TWO = ("servers: %d, gpus_per_server: 4, gpu_memory: 16GiB" % servers for servers in (1, 2))
 TYPED = "types: [{name: k, servers: 2, gpus_per_server: 4, gpu_memory: 16GiB}]"
 # By run: cluster, scheduling policy, job list, further keys of the workload and of the scenario.
@@ -88,7 +94,12 @@ RUNS = {
     "elastic": (TYPED, "afs", ELASTIC, ", throughputs: rates.csv", "checkpoints: {restart_cost: 2s}"),
     "failures": (TWO, "fifo", STRUCK, "", "failures: {events: outages.csv, detection: 1s}"),
     "train": (TWO, "fifo", TRAINED, "", ""),
+    "meet": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", MEETING, "", ""),
+    "flow": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", MEETING, "", ""),
+    "alone": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", TRAINED, "", ""),
+    "alone-flow": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", TRAINED, "", ""),
 }
+NETWORKS = {"flow": "nic: 10Gbps, fidelity: flow", "alone-flow": "nic: 10Gbps, fidelity: flow"}  # by run
 SAMPLE = ["ada-srsf/placement-1-first-fit.yaml", "loans/lent-servers.yaml", "systems/share.yaml",
           "energy/two-sites.yaml", "serving/serve-and-train.yaml", "federated/parrot.yaml"]
 MOST_EVENTS = 10 ** 8
@@ -104,7 +115,7 @@ def certify(program, folder, name, options=()):
     for table, text in {**TABLES, "jobs.csv": jobs}.items():
         (at / table).write_text(text)
     (at / "scenario.yaml").write_text(
-        f"schema_version: 2\nname: {name}\ncluster: {{{cluster}}}\nnetwork: {{nic: 10Gbps}}\n"
+        f"schema_version: 2\nname: {name}\ncluster: {{{cluster}}}\nnetwork: {{{NETWORKS.get(name, 'nic: 10Gbps')}}}\n"
         f"policies: {{scheduling: {policy}}}\nworkload: {{jobs: jobs.csv{listed}}}\n{more}\n")
     out = at / ("whole" if options else "out")
     done = subprocess.run([program, "run", "scenario.yaml", "-q", "--certificate", "-o", out, *options], cwd=at,
