@@ -618,7 +618,8 @@ class Route:
         more = dict(word.split("=") for word in row["text"].split())
         self.job, self.lane, self.size, self.start_up = row["job_id"], more["lane"], float(row["bytes"]), ns(row["starts_s"])
         self.message, self.is_first = float(more.get("message", row["bytes"])), "follows" not in more
-        self.alone, self.cap, self.penalty = float(row["rates"] or 0), float(more.get("cap", 0)), float(more.get("penalty", 0))
+        self.alone, self.cap, self.penalty = (float(each) for each in (
+            row["rates"] or 0, more.get("cap", 0), more.get("penalty", 0)))
         self.priority, self.servers, self.most = int(more.get("priority", 0)), numbers(row["servers"]), None
         self.touches = [(self.lane, server) for server in self.servers]
         uses = (use.partition(":") for use in row["links"].split())

@@ -65,7 +65,7 @@ class TransferLog {
   virtual void repeats(JobId job, Time from, Time to, std::int64_t times) = 0;
 };
 
-/// A network model that tells a TransferLog what it carries derives from this, too.
+/// A network model that tells a TransferLog about its transfers derives from this, too.
 class LoggedNetwork {
  public:
   virtual ~LoggedNetwork() = default;

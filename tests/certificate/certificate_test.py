@@ -172,7 +172,7 @@ def found_in(checker, folder):
 def as_program(path, out):
     """Faults in exit codes and words of the checker as a program."""
     wrong = []
-    for code, words in ((0, "checked 5 jobs of 1 run:"), (1, "makespan_s is 0.0, the rows give 120.0"),
+    for code, words in ((0, "certified by contend-check 2, digest "), (1, "makespan_s is 0.0, the rows give 120.0"),
                         (2, "has no certificate.csv")):
         if code == 1:
             plant(out / "summary.json", faults.figure("makespan_s", lambda value: 0))
@@ -181,6 +181,26 @@ def as_program(path, out):
         done = subprocess.run([sys.executable, path, out], capture_output=True, text=True, timeout=60)
         if done.returncode != code or words not in done.stdout + done.stderr:
             wrong.append(f"the checker ends with {done.returncode} in place of {code}: {done.stdout}{done.stderr}")
+    return wrong
+
+
+def as_comparison(program, checker, folder):
+    """Faults in `contend compare --certify`, of a good folder with itself, with a bad one and with a scenario."""
+    wrong, good, bad = [], folder / "meet" / "out", folder / "meet" / "bad"
+    shutil.copytree(good, bad)
+    plant(bad / "transfers.csv", faults.scale("rates", 1.01, event="sends"))
+    manifest = json.loads((bad / "manifest.json").read_text())  # as of an earlier version, without digests of files
+    kept = {key: value for key, value in manifest.items() if key not in ("files", "manifest_sha256")}
+    (bad / "manifest.json").write_text(json.dumps(kept))
+    (folder / "contend-check").symlink_to(checker.resolve())  # if none is beside the program
+    path = f"{os.environ['PATH']}:{folder}"
+    for code, sides, words in ((0, (good, good), "ok    NEW is certified"),
+                               (1, (good, bad), "FAIL  NEW is certified: contend-check finds disagreements in "),
+                               (2, (good, folder / "meet" / "scenario.yaml"), "--certify checks folders")):
+        done = subprocess.run([program, "compare", "--certify", *sides], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PATH": path})
+        if done.returncode != code or words not in done.stdout + done.stderr:
+            wrong.append(f"compare --certify: {done.returncode} in place of {code}: {done.stdout}{done.stderr}")
     return wrong
 
 
@@ -209,7 +229,7 @@ def main(program, source):
             if not any(words in text for text in found):
                 wrong.append(f"{what}: not found in {name}/{file}; found: {found[:3]}")
             shutil.rmtree(bad)
-        wrong += as_program(path, folder / "fifo" / "out")
+        wrong += as_comparison(program, path, folder) + as_program(path, folder / "fifo" / "out")
     did = f"certificate: {2 * len(RUNS) + count} runs certified, {len(faults.FAULTS)} planted faults found"
     print("\n".join(wrong) or did)
     return 1 if wrong else 0
