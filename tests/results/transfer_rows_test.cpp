@@ -13,20 +13,20 @@ TEST_CASE("rows of transfers") {
   jobs[1].name = "b,c";
   TransferRows rows{7, jobs};
   const auto ms = [](std::int64_t n) { return Time::milliseconds(n); };
-  const TransferId one{0}, other{1};
+  const TransferId one{0U}, other{1U};
 
   rows.link(0, 1e9, {}, 0);
   LoggedRoute route;
-  route.job = JobId{1};
+  route.job = JobId{1U};
   route.lane = LoggedRoute::Lane::interfaces;
   route.start_up = ms(1);
   route.bytes = route.message = 2e6;
   route.alone = 1e9;
   route.penalty = 0.25;
-  route.servers = {ServerId{3}, ServerId{0}, ServerId{1}};
+  route.servers = {ServerId{3U}, ServerId{0U}, ServerId{1U}};
   CHECK(rows.route(route) == 0);
   LoggedRoute step;
-  step.job = JobId{0};
+  step.job = JobId{0U};
   step.is_first = false;
   step.cap = 5;
   step.uses.push_back({4, 1});
@@ -42,9 +42,9 @@ TEST_CASE("rows of transfers") {
   rows.sends(one, ms(12), 2.5e8);
   rows.begins(other, 1, ms(12), 8);
   rows.ends(one, ms(20), TransferLog::End::cancelled);
-  rows.repeats(JobId{1}, ms(5), ms(25), 10);
+  rows.repeats(JobId{1U}, ms(5), ms(25), 10);
   rows.changes(0, ms(30), 0);
-  rows.repeats(JobId{1}, ms(5), ms(25), -4);  // the last ones don't happen
+  rows.repeats(JobId{1U}, ms(5), ms(25), -4);  // the last ones don't happen
 
   CHECK(std::string{transfers_header()} ==
         "replica,event,number,starts_s,ends_s,rates,bytes,job_id,servers,links,text\n");
