@@ -6,8 +6,8 @@
 FOLDER is one that `contend run --certificate -o FOLDER` wrote. This file knows only the documents (certificate.md,
 results.md, scenario.md, job-list.md) and needs nothing but Python. It recomputes from the log (certificate.csv and
 transfers.csv) and the job list what the results say, holds the log to the rules of the scenario, and prints each
-disagreement with file, line, job, instant and both values. Exit code 0: everything that was checked agrees; 1: something
-doesn't; 2: a file can't be read. What could not be checked is said.
+disagreement with file, line, job, instant and both values. Exit code 0: everything that was checked agrees; 1:
+something doesn't; 2: a file can't be read. What could not be checked is said.
 """
 
 import bisect
@@ -199,7 +199,7 @@ class Check:
             is_set(path, usual.get(path[9:], None)) for path in keys if path.startswith("failures."))
         usual = {"scaling.rate": "1", "scaling.durations": "1", "scaling.subset": "1", "scaling.bootstrap": "false",
                  "think_time": "none", "resample.block": "none"}
-        self.scaled = any(is_set(f"workload.{key}", value) for key, value in usual.items())  # other jobs than the list's
+        self.scaled = any(is_set(f"workload.{key}", value) for key, value in usual.items())  # other jobs than listed
         # Preemptions undo nothing, and time on GPUs is work but for restarts.
         self.saves_all = not (is_set("checkpoints.policy", "continuous") or self.fails or self.sharing)
         self.repeats = is_set("scheduling.retries.failed.times", "recorded")
@@ -210,7 +210,7 @@ class Check:
 
     @staticmethod
     def is_elastic(life):
-        return life.serves or bool(life.job["mean_gpus"]) or any(life.given.get(key) for key in ("min_gpus", "max_gpus"))
+        return life.serves or bool(life.job["mean_gpus"] or life.given.get("min_gpus") or life.given.get("max_gpus"))
 
     def share(self, life):
         """The thousandths of a GPU that the job has; None of a job of iterations, which shares as memory allows, and
@@ -265,7 +265,8 @@ class Check:
             life.arrives, life.asked, life.line, life.serves = now, seconds, row["line"], row["text"] == "serves"
         elif event == "starts":
             gpus = numbers(row["gpus"])
-            resized = before == AWAY and life.attempts and life.attempts[-1].how == "resized" and life.attempts[-1].end == now
+            last = life.attempts[-1] if life.attempts else None
+            resized = before == AWAY and last and last.how == "resized" and last.end == now
             wrong = wrong or ("" if before == WAITS or resized else f"starts, but it {before}")
             wrong = wrong or ("" if gpus else "starts on no GPU")
             life.attempts.append(Attempt(row["line"], now, gpus, seconds or 0, life.promise))
@@ -573,8 +574,8 @@ class Meter:
 
     def at(self, time):
         """The sums at an instant."""
-        now, users, several, (used, shared, count, size) = self.past[
-            bisect.bisect_right(self.past, (time, INFINITE)) - 1]
+        last = -1 if self.past[-1][0] <= time else bisect.bisect_right(self.past, (time, INFINITE)) - 1
+        now, users, several, (used, shared, count, size) = self.past[last]
         return used + (time - now) * (users > 0), shared + (time - now) * (several > 0), count, size
 
     def move(self, now, users=0, several=0, count=0, size=0):
@@ -596,7 +597,8 @@ class Meter:
 
 class Part:
     """Bytes that a transfer moves over the same links."""
-    __slots__ = ("line", "route", "start", "end", "how", "rest", "first", "size", "sent", "rate", "since", "ready", "slow")
+    __slots__ = ("line", "route", "start", "end", "how", "rest", "first", "size", "sent", "rate", "since", "ready",
+                 "slow")
 
     def __init__(self, row, route):
         self.line, self.route, self.how, self.rest = row["line"], route, row["text"], bool(row["bytes"])
@@ -616,7 +618,8 @@ class Route:
 
     def __init__(self, row):
         more = dict(word.split("=") for word in row["text"].split())
-        self.job, self.lane, self.size, self.start_up = row["job_id"], more["lane"], float(row["bytes"]), ns(row["starts_s"])
+        self.job, self.lane, self.size = row["job_id"], more["lane"], float(row["bytes"])
+        self.start_up = ns(row["starts_s"])
         self.message, self.is_first = float(more.get("message", row["bytes"])), "follows" not in more
         self.alone, self.cap, self.penalty = (float(each) for each in (
             row["rates"] or 0, more.get("cap", 0), more.get("penalty", 0)))
@@ -846,7 +849,8 @@ class Traffic:
             size = self.meters["route", id(route)].at(end)[3]
             carried.update({place: share * size for place, share in route.uses.items()})
         for number, row in enumerate(table(path, check.seed) if path.exists() else ()):
-            for column, wanted in (("bytes", carried["link", number]), ("bandwidth_Bps", self.links["link", number][0])):
+            place = "link", number
+            for column, wanted in (("bytes", carried[place]), ("bandwidth_Bps", self.links[place][0])):
                 check.close({**row, "job_id": ""}, column, float(row[column]), wanted, "fabric.csv")
 
 
@@ -931,7 +935,8 @@ def digest_of(folder):
     """The digest of the run of a folder, or the SHA-256 of the digests of several, one a line."""
     manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text("utf-8"))
     digests = [replica["digest"] for replica in manifest["replicas"]]
-    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(f"{each}\n" for each in digests).encode()).hexdigest()
+    text = "".join(f"{each}\n" for each in digests)
+    return digests[0] if len(digests) == 1 else hashlib.sha256(text.encode()).hexdigest()
 
 
 def report(folder):
