@@ -37,6 +37,7 @@ def costs(program, folder, repeat):
     runs = [(name, SOURCE / "scenarios" / name, []) for name in SCENARIOS]
     base = SOURCE / "scenarios/ada-srsf/base.yaml"
     runs.append(("ada-srsf/base.yaml at flow", base, ["--set", "network.fidelity=flow"]))
+    runs.append(("ada-srsf/base.yaml without leaping", base, ["--no-leap"]))
     for name, path, more in runs:
         words = [program, "run", path, "-q", "--repeat", "1", "--set", "sweep={}", *more]
         plain, logged = (min(seconds_of([*words, "-o", folder / "out", *log], folder) for _ in range(repeat))
