@@ -180,6 +180,7 @@ std::vector<Check> JudgedSides::checks() const {
     for (const ExpectationOutcome& each : side.outcomes)
       all.push_back({fmt::format("{} expects {}", side.side, each.expectation), scenario_file(side.path), false,
                      !each.met, each.reason});
+  all.insert(all.end(), certificates.begin(), certificates.end());
   return all;
 }
 
@@ -227,6 +228,8 @@ std::string checks_text(const JudgedSides& report) {
     out += fmt::format("{}  {}: {}\n", outcome.fails ? "FAIL" : "ok  ", outcome.rule.text, outcome.reason);
   for (const SideExpectations& side : report.expectations)
     out += fmt::format("\n{}: expectations\n{}", side.side, expectations_text(side.outcomes));
+  for (const Check& each : report.certificates)
+    out += fmt::format("{}  {}{}{}\n", each.fails ? "FAIL" : "ok  ", each.name, each.fails ? ": " : "", each.reason);
   return out;
 }
 

@@ -43,8 +43,9 @@ struct JudgedSides {
   std::string unknown_because;                            ///< why the differences are not known
   std::vector<RuleOutcome> outcomes;
   std::vector<SideExpectations> expectations;  ///< of the sides that were run and expect something
+  std::vector<Check> certificates;             ///< whether logs agree with the results of BASE and of NEW, if asked
 
-  /// The rules, then the expectations of BASE and of NEW.
+  /// The rules, then the expectations and the certificates of BASE and of NEW.
   [[nodiscard]] std::vector<Check> checks() const;
   [[nodiscard]] bool passes() const;
 };

@@ -73,6 +73,8 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   for (const char* option : {"set", "point", "seed", "repeat", "as-is", "until-precise"})
     if (arguments.has(option) && !runs_any)
       throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
+  if (arguments.has("certify") && runs_any)
+    throw UsageError{"contend compare: --certify checks folders; run the scenarios first, with --certificate and -o"};
   if (arguments.has("set-new") && !sides[1].scenario)
     throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
   return sides;

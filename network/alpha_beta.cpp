@@ -1,11 +1,13 @@
 #include "network/alpha_beta.hpp"
 
 #include "network/delay_ledger.hpp"
+#include "network/logged_routes.hpp"
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
 #include "sim/fetch.hpp"
 #include "sim/transfer_forecast.hpp"
+#include "sim/transfer_log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +23,10 @@ namespace contend {
 
 namespace {
 
-class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, public TransferForecast {
+class AlphaBetaNetwork final : public NetworkModel,
+                               public LeapableNetwork,
+                               public TransferForecast,
+                               public LoggedNetwork {
  public:
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs,
                    std::vector<bool> watched)
@@ -110,6 +115,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     }
     if (transfer.servers.empty()) inside_[request.job.index()].push_back(id);
     if (!transfer.servers.empty() && delays_.watches(transfer.job)) delays_.begin(id.index(), transfer.job, now);
+    if (log_ != nullptr) log_->begins(id, logged_.number(request, cost, contention_, *log_), now, 0);
     update_neighbours(transfer);
     return id;
   }
@@ -138,7 +144,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     // A transfer that speeds up because others end may be at its own end too.
     for (std::size_t begin = first; calendar_.next_time() <= now; begin = ended.size()) {
       while (calendar_.next_time() <= now) ended.push_back(calendar_.pop().payload);
-      for (std::size_t i = begin; i < ended.size(); ++i) detach(ended[i]);
+      for (std::size_t i = begin; i < ended.size(); ++i) detach(ended[i], TransferLog::End::sent);
       for (std::size_t i = begin; i < ended.size(); ++i) update_neighbours(transfers_[ended[i].index()]);
     }
     std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
@@ -155,7 +161,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   void cancel(TransferId id, Time now) override {
     now_ = now;
     calendar_.cancel(transfers_[id.index()].event);
-    detach(id);
+    detach(id, TransferLog::End::cancelled);
     update_neighbours(transfers_[id.index()]);
     free_.push_back(id);
   }
@@ -169,6 +175,9 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
 
   [[nodiscard]] bool carries_inside_servers() const override { return cost_.carries_inside; }
   [[nodiscard]] LeapableNetwork* leaping() override { return this; }
+
+  void log_to(TransferLog& log) override { log_ = &log; }
+  [[nodiscard]] TransferLog* log() const override { return log_; }
 
   [[nodiscard]] Time grid() const override { return cost_.tick; }
 
@@ -305,7 +314,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   }
 
   /// Removes the transfer from its servers. It does not update the k of the others.
-  void detach(TransferId id) {
+  void detach(TransferId id, TransferLog::End how) {
+    if (log_ != nullptr) log_->ends(id, now_, how);
     const Transfer& transfer = transfers_[id.index()];
     job_meter_[transfer.job.index()].change(-1, transfer.ways >= 2 ? -1 : 0, now_);
     for (const ServerId server : transfer.servers) {
@@ -369,6 +379,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     transfer.ways = ways;
     transfer.factor = factor;
     transfer.updated = now_;
+    if (log_ != nullptr) log_->sends(id, now_, 1e9 / per_byte(transfer));
     const double ns = per_byte(transfer), whole = is_under_way ? sizes_[id.index()].all * ns : 0;
     transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * ns, whole);
     if (cost_.tick > Time{}) {
@@ -398,6 +409,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   std::vector<UsageMeter> job_meter_;
   int foreseen_steps_ = 0;  // of foresee()
   TransferId foreseen_;
+  TransferLog* log_ = nullptr;  // none: nobody asks for one
+  LoggedRoutes logged_;
   Calendar<TransferId> calendar_;
 };
 

@@ -3,6 +3,7 @@
 #include "network/collectives/collective_run.hpp"
 #include "network/delay_ledger.hpp"
 #include "network/endless_transfer.hpp"
+#include "network/flow_links.hpp"
 #include "network/fluid.hpp"
 #include "network/leap_recording.hpp"
 #include "network/link_claims.hpp"
@@ -26,13 +27,7 @@ namespace {
 
 constexpr double kAlmostNothing = 1e-6;  // bytes; the rest of a flow that is rerouted at the instant of its end
 
-std::vector<double> capacities_of(const Topology& topology) {
-  std::vector<double> capacities;
-  for (const Link& link : topology.links()) capacities.push_back(link.bandwidth.bytes_per_second());
-  return capacities;
-}
-
-class FlowNetwork final : public NetworkModel, public LeapableNetwork, private FlowObserver {
+class FlowNetwork final : public NetworkModel, public LeapableNetwork, public LoggedNetwork, private FlowObserver {
  public:
   FlowNetwork(std::unique_ptr<const Topology> topology, std::unique_ptr<Router> router, FlowNetworkOptions options,
               std::size_t jobs)
@@ -53,7 +48,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
                  options_.failing_seed},
         is_down_(topology_->links().size()) {
     for (std::size_t l = 0; l < topology_->links().size(); ++l) {
-      const LinkEfficiency efficiency = efficiency_of(topology_->links()[l]);
+      const LinkEfficiency efficiency = efficiency_of(*topology_, topology_->links()[l], options_);
       if (efficiency.penalty > 0 || !efficiency.factors.empty()) fluid_.set_efficiency(LinkId{l}, efficiency, Time{});
     }
     fluid_.observe(this);
@@ -120,6 +115,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     now_ = now;
     if (timers_.pending(transfers_[id.index()].timer)) timers_.cancel(transfers_[id.index()].timer);
     stop_sending(id);
+    if (log_ != nullptr) log_->ends(id, now_, TransferLog::End::cancelled);
     detach(id);
     free_.push_back(id);
   }
@@ -187,6 +183,12 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     router_->leave(job.value());
     follow_plan();
   }
+
+  void log_to(TransferLog& log) override {
+    log_ = &log;
+    log_links(*topology_, options_, log);
+  }
+  [[nodiscard]] TransferLog* log() const override { return log_; }
 
   [[nodiscard]] LeapableNetwork* leaping() override { return may_leap_ ? this : nullptr; }
   [[nodiscard]] bool meet_on_interfaces() const override { return false; }
@@ -333,24 +335,6 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     }
   }
 
-  [[nodiscard]] LinkEfficiency efficiency_of(const Link& link) const {
-    const Node& from = topology_->nodes()[link.from.index()];
-    const Node& to = topology_->nodes()[link.to.index()];
-    const bool of_nic = (from.kind == NodeKind::nic && to.server != from.server) ||
-                        (to.kind == NodeKind::nic && to.server != from.server);
-    LinkEfficiency efficiency{options_.efficiency, of_nic ? options_.nic_penalty : 0};
-    const double factor = factor_of(link);
-    if (factor != 1 && efficiency.factors.empty()) efficiency.factors.push_back(1);
-    for (double& each : efficiency.factors) each *= factor;
-    return efficiency;
-  }
-
-  [[nodiscard]] double factor_of(const Link& link) const {
-    const ServerId server = topology_->nodes()[link.from.index()].server;
-    const bool stays = server.valid() && server == topology_->nodes()[link.to.index()].server;
-    return stays ? options_.inside : options_.between;
-  }
-
   [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
     return rate_alone(flow, [this](LinkId link) { return changes_.factor(link); });
   }
@@ -360,8 +344,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   [[nodiscard]] double rate_alone(const CoupledFlow& flow, const Factor& factor) const {
     double rate = std::numeric_limits<double>::infinity();
     for (const LinkShare& use : flow.links)
-      rate = std::min(
-          rate, most_of(use.link, factor(use.link)) * factor_of(topology_->links()[use.link.index()]) / use.share);
+      rate = std::min(rate, most_of(use.link, factor(use.link)) *
+                                factor_of(*topology_, topology_->links()[use.link.index()], options_) / use.share);
     if (!options_.efficiency.empty()) rate *= options_.efficiency.front();
     return flow.cap > 0 ? std::min(rate, flow.cap * 1e-9) : rate;
   }
@@ -396,6 +380,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   void begin_step(TransferId id, Time extra) {
     const Time fixed = at_end(id) ? Time{} : step_of(transfers_[id.index()]).flow.fixed;
     transfers_[id.index()].timer = timers_.schedule(now_ + extra + fixed, Phase::completions, id);
+    if (log_ != nullptr) log_part(id, 0);
   }
 
   /// Sends the bytes of the step that are left; without a route the transfer stalls.
@@ -411,8 +396,20 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
                                  now_);
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;
+    if (log_ != nullptr && !log_->is_open(id)) log_part(id, std::max(step.flow.bytes - transfer.sent, kAlmostNothing));
     ledger_.enter(step.flow.links, now_);
     if (delays_.watches(transfer.job)) delays_.begin(transfer.flow.index(), transfer.job, now_);
+  }
+
+  /// A part of the transfer begins: a step, or `rest` bytes of one.
+  void log_part(TransferId id, double rest) {
+    const Transfer& transfer = transfers_[id.index()];
+    RequestRoute& route = *transfer.route;
+    RequestRoute::Step* step = at_end(id) ? nullptr : &step_of(transfer);
+    std::size_t& number = step != nullptr ? step->logged : route.logged;
+    if (number == 0)
+      number = log_->route(logged_route(route, step, transfer.servers, router_->level(transfer.job.value()))) + 1;
+    log_->begins(id, number - 1, now_, rest);
   }
 
   void forget_flow(TransferId id) {
@@ -461,6 +458,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       while (timers_.next_time() <= now_) {
         const TransferId id = timers_.pop().payload;
         if (at_end(id)) {
+          if (log_ != nullptr) log_->ends(id, now_, TransferLog::End::sent);
           detach(id);
           ended.push_back(id);
         } else {
@@ -472,6 +470,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       for (const FlowId flow : ended_flows_) {
         const TransferId id = transfer_of_[flow.index()];
         forget_flow(id);
+        if (log_ != nullptr) log_->ends(id, now_, TransferLog::End::sent);
         ++transfers_[id.index()].at;
         transfers_[id.index()].sent = 0;
         if (at_end(id)) {
@@ -500,6 +499,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       ++capacities_changed_;
       const double bandwidth = topology_->links()[event.link.index()].bandwidth.bytes_per_second();
       fluid_.set_capacity(event.link, bandwidth * event.factor, now_);
+      if (log_ != nullptr) log_->changes(event.link.index(), now_, bandwidth * event.factor);
     });
     if (!other_routes) return;
     ++age_;
@@ -511,6 +511,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     Transfer& transfer = transfers_[id.index()];
     RequestRoute& route = route_of(transfer.route->request());
     stop_sending(id);
+    if (log_ != nullptr) log_->ends(id, now_, TransferLog::End::moved);
     const double sent = position(transfer);
     transfer.route = &route;
     transfer.at = 0;
@@ -530,6 +531,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
     Transfer& transfer = transfer_with(flow);
+    if (log_ != nullptr) log_->sends(transfer_of_[flow.index()], now, rate * 1e9);
     set_slow(transfer, rate < solo_rate_now(step_of(transfer)) * (1 - kRounding), now);
   }
   void never_ends(FlowId flow, Time now, double bytes) override {
@@ -578,6 +580,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   LinkChanges changes_;
   std::vector<bool> is_down_;  // by link
   std::set<JobId> stalls_changed_;
+  TransferLog* log_ = nullptr;  // none: nobody asks for one
   std::size_t active_ = 0;
   bool may_leap_ = false;
   std::uint64_t capacities_changed_ = 0;

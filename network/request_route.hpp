@@ -27,6 +27,7 @@ struct RequestRoute {
     std::uint64_t solo_age = 0;
     double before = 0;  ///< bytes of the steps before
     FlowHistory history;
+    std::size_t logged = 0;  ///< number in the TransferLog, plus 1
   };
   JobId job;
   OpKind kind = OpKind::collective;
@@ -43,6 +44,7 @@ struct RequestRoute {
   std::optional<std::pair<NodeId, NodeId>> cut;  ///< the first pair without a route; none: every message has one
   bool is_claimed = false;                       ///< its links are among the LinkClaims of the job
   std::uint64_t age = 0;
+  std::size_t logged = 0;  ///< as of a step, if there are none
 
   [[nodiscard]] bool serves(const TransferRequest& request) const;
   /// The request that it serves, without the servers. It refers to this object.

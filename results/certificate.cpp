@@ -1,6 +1,7 @@
 #include "results/certificate.hpp"
 
 #include "results/replica.hpp"
+#include "results/transfer_rows.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 
@@ -13,6 +14,7 @@ namespace contend {
 
 namespace {
 
+constexpr char kBetweenLogs = '\0';  // names have none
 constexpr std::string_view kHeader = "replica,time_s,event,job_id,gpus,seconds,text\n";
 
 /// Numbers of GPUs as ranges, ascending: 0-3 8.
@@ -108,9 +110,24 @@ std::string CertificateRecorder::take(Time end) {
   return std::exchange(rows_, {});
 }
 
+std::string joined_logs(std::string lives, std::string_view transfers) {
+  lives += kBetweenLogs;
+  lives += transfers;
+  return lives;
+}
+
 std::string certificate_csv(std::span<const Replica> replicas) {
   std::string all{kHeader};
-  for (const Replica& replica : replicas) all += replica.certificate;
+  for (const Replica& replica : replicas)
+    all += std::string_view{replica.certificate}.substr(0, replica.certificate.find(kBetweenLogs));
+  return all;
+}
+
+std::string transfers_csv(std::span<const Replica> replicas) {
+  std::string all{transfers_header()};
+  for (const Replica& replica : replicas)
+    if (const std::size_t end = replica.certificate.find(kBetweenLogs); end != std::string::npos)
+      all += std::string_view{replica.certificate}.substr(end + 1);
   return all;
 }
 

@@ -160,10 +160,10 @@ std::vector<Complaint> foreign_files(const std::string& folder) {
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
-      kManifestFile,       "summary.json",   "scenario.yaml", "jobs.csv",        "gpus.csv",
-      "links.csv",         "types.csv",      "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
-      "fabric_delays.csv", "messages.csv",   "sharing.csv",   "energy.csv",      "requests.csv",
-      "rounds.csv",        "certificate.csv"};
+      kManifestFile,       "summary.json",    "scenario.yaml", "jobs.csv",        "gpus.csv",
+      "links.csv",         "types.csv",       "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
+      "fabric_delays.csv", "messages.csv",    "sharing.csv",   "energy.csv",      "requests.csv",
+      "rounds.csv",        "certificate.csv", "transfers.csv"};
   return kFiles;
 }
 

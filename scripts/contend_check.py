@@ -4,16 +4,17 @@
     contend-check FOLDER...
 
 FOLDER is one that `contend run --certificate -o FOLDER` wrote. This file knows only the documents (certificate.md,
-results.md, scenario.md, job-list.md) and needs nothing but Python. It recomputes from certificate.csv and the job list
-what jobs.csv, gpus.csv and summary.json say, holds the log to the rules of the scenario, and prints each disagreement
-with file, line, job, instant and both values. Exit code 0: everything that was checked agrees; 1: something doesn't;
-2: a file can't be read. What could not be checked is said.
+results.md, scenario.md, job-list.md) and needs nothing but Python. It recomputes from the log (certificate.csv and
+transfers.csv) and the job list what the results say, holds the log to the rules of the scenario, and prints each
+disagreement with file, line, job, instant and both values. Exit code 0: everything that was checked agrees; 1:
+something doesn't; 2: a file can't be read. What could not be checked is said.
 """
 
+import bisect
 import collections
 import csv
-import functools
 import gzip
+import hashlib
 import heapq
 import itertools
 import json
@@ -22,7 +23,10 @@ import pathlib
 import re
 import sys
 
+VERSION = 2
 SECOND = 10 ** 9
+INFINITE = float("inf")
+ROUNDING = 1e-7  # of rates
 MOST_SHOWN = 20  # disagreements of a folder
 # Columns of a job list that say which places a job can have: jobs with equal values ask alike.
 DEMAND = ("gpu_type", "gpu_memory", "gpu_share", "cpus", "host_memory", "vc", "place", "priority", "user")
@@ -121,28 +125,21 @@ class Attempt:
         self.line, self.start, self.gpus, self.pause, self.kept = line, start, gpus, pause, kept
         self.end = self.how = None
 
-    def length(self):
-        return self.end - self.start
+    length = property(lambda self: self.end - self.start)
 
 
 class Life:
     """What the log says of one job."""
 
     def __init__(self, name):
-        self.name, self.state, self.since = name, None, None
-        self.arrives = self.asked = self.promise = self.ended = None
-        self.attempts, self.causes = [], collections.Counter()
-        self.waited = self.away = self.serves = 0
-        self.given, self.job, self.line = {}, None, 0  # rows of the job list and of jobs.csv; where it arrives
+        self.name, self.state, self.since, self.attempts, self.causes = name, None, None, [], collections.Counter()
+        self.arrives = self.asked = self.promise = self.ended = self.job = None
+        self.waited = self.away = self.serves = self.line = 0
+        self.given = {}  # the row of the job list; `job` is that of jobs.csv, and it arrives in `line`
 
-    def held(self):
-        return sum(each.length() for each in self.attempts)
-
-    def gpu_time(self):
-        return sum(each.length() * len(each.gpus) for each in self.attempts)
-
-    def paused(self):
-        return sum(min(each.pause, each.length()) for each in self.attempts)
+    held = property(lambda self: sum(each.length for each in self.attempts))
+    gpu_time = property(lambda self: sum(each.length * len(each.gpus) for each in self.attempts))
+    paused = property(lambda self: sum(min(each.pause, each.length) for each in self.attempts))
 
 
 class Check:
@@ -159,6 +156,7 @@ class Check:
         self.end = ns(figures["end_s"])
         self.order = {row["job_id"]: at for at, row in enumerate(self.jobs)}
         self.policy = keys.get("policies.scheduling.policy", keys.get("policies.scheduling", ""))
+        self.rules()
 
     # -- reports
 
@@ -177,12 +175,12 @@ class Check:
             self.say(table, row["line"], row.get("job_id"), None,
                      f"{column} is '{text}', the log gives {shown(wanted) if time else wanted}")
 
-    def close(self, row, name, found, wanted):
+    def close(self, row, name, found, wanted, table="jobs.csv"):
         """A figure must be what the rows give, but for rounding; `row` is None for summary.json."""
         self.counts["figures"] += 1
         if (found is None) != (wanted is None) or found is not None and not math.isclose(
                 found, wanted, rel_tol=1e-9, abs_tol=1e-9):
-            file, line, job = ("jobs.csv", row["line"], row["job_id"]) if row else ("summary.json", 0, "")
+            file, line, job = (table, row["line"], row["job_id"]) if row else ("summary.json", 0, "")
             self.say(file, line, job, None, f"{name} is {found}, the rows give {wanted}")
 
     # -- what the scenario says
@@ -191,34 +189,28 @@ class Check:
         """Whether a key has another value than these."""
         return self.keys.get(path, usual[0]) not in usual
 
-    def parameter(self, name, usual):
-        return self.keys.get(f"policies.scheduling.{name}", usual)
-
-    @functools.cached_property
-    def sharing(self):
-        return self.is_set("scheduling.sharing.law", "none")
-
-    @functools.cached_property
-    def fails(self):
+    def rules(self):
+        """What follows from the keys of the scenario."""
+        keys, is_set = self.keys, self.is_set
+        self.parameter = lambda name, usual: keys.get(f"policies.scheduling.{name}", usual)
+        self.sharing = is_set("scheduling.sharing.law", "none")
         usual = {"preset": "none", "components": "[]", "spares": "0", "cold_spares": "0"}
-        return self.is_set("loans.servers", "0") or any(
-            self.is_set(path, usual.get(path[9:], None)) for path in self.keys if path.startswith("failures."))
-
-    @functools.cached_property
-    def scaled(self):
-        """Whether the run may have other jobs than the list."""
+        self.fails = is_set("loans.servers", "0") or any(
+            is_set(path, usual.get(path[9:], None)) for path in keys if path.startswith("failures."))
         usual = {"scaling.rate": "1", "scaling.durations": "1", "scaling.subset": "1", "scaling.bootstrap": "false",
                  "think_time": "none", "resample.block": "none"}
-        return any(self.is_set(f"workload.{key}", value) for key, value in usual.items())
-
-    @functools.cached_property
-    def saves_all(self):
-        """Whether preemptions undo nothing, and time on GPUs is work but for restarts."""
-        return not (self.is_set("checkpoints.policy", "continuous") or self.fails or self.sharing)
+        self.scaled = any(is_set(f"workload.{key}", value) for key, value in usual.items())  # other jobs than listed
+        # Preemptions undo nothing, and time on GPUs is work but for restarts.
+        self.saves_all = not (is_set("checkpoints.policy", "continuous") or self.fails or self.sharing)
+        self.repeats = is_set("scheduling.retries.failed.times", "recorded")
+        # The time of any job may be another than its work.
+        self.paces = (any(f"workload.{name}" in keys for name in ("rates", "goodput", "throughputs")) or self.sharing
+                      or self.fails or self.repeats or is_set("workload.scatter_penalty", "[]")
+                      or re.search(r"\bspeed: (?!1\b(?!\.))|power:\s*\{?[^}]*\blimit: \d", keys[""]))
 
     @staticmethod
     def is_elastic(life):
-        return life.serves or bool(life.job["mean_gpus"]) or any(life.given.get(key) for key in ("min_gpus", "max_gpus"))
+        return life.serves or bool(life.job["mean_gpus"] or life.given.get("min_gpus") or life.given.get("max_gpus"))
 
     def share(self, life):
         """The thousandths of a GPU that the job has; None of a job of iterations, which shares as memory allows, and
@@ -273,7 +265,8 @@ class Check:
             life.arrives, life.asked, life.line, life.serves = now, seconds, row["line"], row["text"] == "serves"
         elif event == "starts":
             gpus = numbers(row["gpus"])
-            resized = before == AWAY and life.attempts and life.attempts[-1].how == "resized" and life.attempts[-1].end == now
+            last = life.attempts[-1] if life.attempts else None
+            resized = before == AWAY and last and last.how == "resized" and last.end == now
             wrong = wrong or ("" if before == WAITS or resized else f"starts, but it {before}")
             wrong = wrong or ("" if gpus else "starts on no GPU")
             life.attempts.append(Attempt(row["line"], now, gpus, seconds or 0, life.promise))
@@ -334,7 +327,7 @@ class Check:
         """No GPU is given twice, but to jobs that may share it."""
         most = int(self.keys.get("scheduling.sharing.most", 2)) if self.sharing else 1
         edges = sorted(((at, begins, gpu, life, each) for life in self.lives.values() for each in life.attempts
-                        if each.length() > 0 for gpu in each.gpus
+                        if each.length > 0 for gpu in each.gpus
                         for at, begins in ((each.start, 1), (each.end, 0))), key=lambda edge: edge[:2])
         holds = collections.defaultdict(dict)
         for now, begins, gpu, life, each in edges:
@@ -437,7 +430,7 @@ class Check:
         """What the policy orders by."""
         if self.policy != "srtf":
             return life.arrives if self.policy == "fifo" else life.asked
-        return life.asked - sum(max(0, each.length() - each.pause) for each in life.attempts if each.end <= now)
+        return life.asked - sum(max(0, each.length - each.pause) for each in life.attempts if each.end <= now)
 
     # -- the results
 
@@ -448,7 +441,7 @@ class Check:
                   AWAY: {"queued", "given_up"}, ENDED: {"finished"}, REJECTED: {"failed"}}
         for life in self.lives.values():
             row, starts = life.job, life.attempts
-            times = {"start_s": starts[0].start if starts else None, "held_s": life.held(), "waited_s": life.waited,
+            times = {"start_s": starts[0].start if starts else None, "held_s": life.held, "waited_s": life.waited,
                      "jct_s": None if life.ended is None else life.ended - (life.arrives or 0),
                      "queueing_s": starts[0].start - (life.arrives or 0) if starts else None}
             if row["state"] == "given_up" and row["finish_s"]:
@@ -466,8 +459,8 @@ class Check:
             if row["state"] not in states[life.state]:
                 self.say("jobs.csv", row["line"], life.name, None,
                          f"state is {row['state']}, by the log it {life.state or 'never arrived'}")
-            if row["mean_gpus"] and life.held():
-                self.close(row, "mean_gpus", float(row["mean_gpus"]), life.gpu_time() / life.held())
+            if row["mean_gpus"] and life.held:
+                self.close(row, "mean_gpus", float(row["mean_gpus"]), life.gpu_time / life.held)
             self.work(life, row)
 
     def work(self, life, row):
@@ -479,12 +472,12 @@ class Check:
         succeeds = row["outcome"] not in ("failed", "timeout")
         if self.saves_all:
             for column in ("overhead_s", "restart_s"):
-                self.equal("jobs.csv", row, column, life.paused())
+                self.equal("jobs.csv", row, column, life.paused)
             if life.asked is not None and not life.causes["fails"] and succeeds:
                 self.equal("jobs.csv", row, "redone_s", 0)
-        elif restart > life.paused():
+        elif restart > life.paused:
             self.say("jobs.csv", row["line"], life.name, None,
-                     f"restart_s is {shown(restart)}, the pauses of the log add up to {shown(life.paused())}")
+                     f"restart_s is {shown(restart)}, the pauses of the log add up to {shown(life.paused)}")
         if row["state"] != "finished" or not succeeds:
             return
         iterates = not life.serves and (life.asked is None or life.given.get("iterations"))
@@ -502,17 +495,6 @@ class Check:
             self.say("jobs.csv", row["line"], life.name, None, "held_s - overhead_s - redone_s is "
                      f"{shown(held - overhead - redone)}, its work is {shown(life.asked)}")
         self.equal("jobs.csv", row, "compute_gpu_s", life.asked * int(row["gpus"]))
-
-    @functools.cached_property
-    def repeats(self):
-        return self.is_set("scheduling.retries.failed.times", "recorded")
-
-    @functools.cached_property
-    def paces(self):
-        """Whether the time of any job may be another than its work."""
-        tables = any(f"workload.{name}" in self.keys for name in ("rates", "goodput", "throughputs"))
-        return (tables or self.sharing or self.fails or self.repeats or self.is_set("workload.scatter_penalty", "[]")
-                or re.search(r"\bspeed: (?!1\b(?!\.))|power:\s*\{?[^}]*\blimit: \d", self.keys[""]))
 
     def rows_of_gpus(self):
         """busy_s and jobs of each GPU; none has more than the time of the run, of which nothing is lost."""
@@ -544,7 +526,7 @@ class Check:
         for life in self.lives.values():
             row, width = life.job, len(life.attempts[0].gpus) if life.attempts else 0
             if self.is_elastic(life):
-                parts["of jobs that change"] += life.gpu_time()
+                parts["of jobs that change"] += life.gpu_time
                 continue
             overhead, restart, redone = (ns(row[f"{name}_s"]) for name in ("overhead", "restart", "redone"))
             for name, time in (("useful", ns(row["held_s"]) - overhead - redone), ("undone", redone),
@@ -570,7 +552,7 @@ class Check:
             if figure < bound * (1 - 1e-9):
                 self.say("summary.json", 0, "", None, f"{name} is {figure}, below its bound {bound}")
         if any(row["transfers"] != "0" for row in self.links):
-            self.skip("transfers, links and the length of iterations", "the log has the lives of jobs alone")
+            self.skip("the length of iterations", "the log has no graphs of them")
 
     def all(self):
         for row in self.jobs:
@@ -578,17 +560,302 @@ class Check:
             life.job, life.given = row, self.listed.get(row["job_id"], {}) if self.listed else {}
         self.read_log()
         for law in (self.arrivals, self.gangs, self.one_holder, self.promises, self.orders, self.rows_of_jobs,
-                    self.rows_of_gpus, self.summary):
+                    self.rows_of_gpus, self.summary, Traffic(self).run):
             law()
         return self
 
 
+class Meter:
+    """What a job, an interface or a route has had: time in use, time in use by several, transfers and bytes."""
+    needed = INFINITE  # no sums before this instant are asked for
+
+    def __init__(self):
+        self.now, self.users, self.several, self.past = 0, 0, 0, [(0, 0, 0, (0, 0, 0, 0))]
+
+    def at(self, time):
+        """The sums at an instant."""
+        last = -1 if self.past[-1][0] <= time else bisect.bisect_right(self.past, (time, INFINITE)) - 1
+        now, users, several, (used, shared, count, size) = self.past[last]
+        return used + (time - now) * (users > 0), shared + (time - now) * (several > 0), count, size
+
+    def move(self, now, users=0, several=0, count=0, size=0):
+        """More or fewer use it from now on. False if this instant was leapt over."""
+        is_free, self.now = now >= self.now, max(now, self.now)
+        used, shared, counted, sent = self.at(self.now)
+        self.users, self.several = self.users + users, self.several + several
+        if len(self.past) > 99:
+            del self.past[:bisect.bisect_right(self.past, (min(Meter.needed, self.now), INFINITE)) - 1]
+        self.past.append((self.now, self.users, self.several, (used, shared, counted + count, sent + size)))
+        return is_free
+
+    def repeat(self, begin, end, times):
+        """What came after `begin` until `end` comes so often again."""
+        sums = (each + (each - before) * times for before, each in zip(self.at(begin), self.at(end)))
+        self.now = end + (end - begin) * times
+        self.past.append((self.now, self.users, self.several, tuple(sums)))
+
+
+class Part:
+    """Bytes that a transfer moves over the same links."""
+    __slots__ = ("line", "route", "start", "end", "how", "rest", "first", "size", "sent", "rate", "since", "ready",
+                 "slow")
+
+    def __init__(self, row, route):
+        self.line, self.route, self.how, self.rest = row["line"], route, row["text"], bool(row["bytes"])
+        self.start, self.end = ns(row["starts_s"]), ns(row["ends_s"])
+        self.size = float(row["bytes"]) if self.rest else route.size
+        self.first = route.is_first and not self.rest
+        self.ready = self.start if self.rest else self.start + route.start_up
+        self.since, self.sent, self.rate, self.slow = self.start, 0, None, False
+
+    def left_for(self, now):
+        """The nanoseconds since it began to send at its rate."""
+        return max(0, now - max(self.since, self.ready))
+
+
+class Route:
+    """What a job sends over the same places: (lane, number) of a link or an interface, each with its share."""
+
+    def __init__(self, row):
+        more = dict(word.split("=") for word in row["text"].split())
+        self.job, self.lane, self.size = row["job_id"], more["lane"], float(row["bytes"])
+        self.start_up = ns(row["starts_s"])
+        self.message, self.is_first = float(more.get("message", row["bytes"])), "follows" not in more
+        self.alone, self.cap, self.penalty = (float(each) for each in (
+            row["rates"] or 0, more.get("cap", 0), more.get("penalty", 0)))
+        self.priority, self.servers, self.most = int(more.get("priority", 0)), numbers(row["servers"]), None
+        self.touches = [(self.lane, server) for server in self.servers]
+        uses = (use.partition(":") for use in row["links"].split())
+        self.uses = {("link", int(link)): float(share or 1) for link, _, share in uses}
+        if self.lane == "inside":
+            self.touches = [("inside", self.job, more.get("gpu"))]
+
+
+class Traffic:
+    """The transfers of a run: whether links carry them fairly, and what they add up to."""
+
+    def __init__(self, check):
+        self.check, self.routes, self.links, self.events = check, {}, {}, []
+        self.meters, self.on = collections.defaultdict(Meter), collections.defaultdict(dict)
+        self.used, self.open = collections.defaultdict(dict), collections.defaultdict(set)  # by job: places, parts
+        self.paced = check.fails or check.is_set("network.interference", "") or check.is_set(
+            "network.interference.network", "0")
+        tick = re.match(r"([\d.]+) ?(ns|us|ms|s)$", check.keys.get("network.tick", "0s"))
+        self.tick = max(1, int(float(tick[1]) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[tick[2]]))
+        self.server = {int(row["gpu"]): int(row["server"]) for row in check.gpus}
+        self.changes, self.moved, self.states, self.is_simple = False, False, {}, True
+
+    def say(self, part, now, text):
+        self.check.say("transfers.csv", part.line, part.route.job, now, text)
+
+    def read(self):
+        for row in table(self.check.folder / "transfers.csv", self.check.seed):
+            event, number, begin, line = row["event"], int(row["number"]), ns(row["starts_s"]), row["line"]
+            if event == "link":
+                more = dict(word.split("=") for word in row["text"].split())
+                factors = [float(each) for each in more.get("factors", "1").split(";")]
+                self.links["link", number] = [float(row["rates"]), factors, float(more.get("penalty", 0))]
+                self.is_simple = self.is_simple and max(factors) == factors[0] and "-" not in more.get("penalty", "")
+            elif event == "route":
+                self.routes[number] = Route(row)
+            elif event == "changes":
+                self.events.append((begin, 0, line, None, (("link", number), float(row["rates"]))))
+                self.changes = True
+            elif event == "repeats":
+                self.events.append((ns(row["ends_s"]), 4, line, None, (begin, number, row["job_id"])))
+            else:
+                part = Part(row, self.routes[number])
+                self.moved = self.moved or part.rest or part.how == "moved"
+                self.events += [(part.start, 1, line, part, None), (part.end, 3, line, part, None)]
+                for at, _, rate in (word.rpartition("=") for word in row["rates"].split()):
+                    self.events.append((ns(at) if at else part.start, 2, line, part, float(rate)))
+                self.check.counts["transfers"] += part.first
+                self.holds(part)
+
+    def holds(self, part):
+        """A job sends only while it has its GPUs, among their servers."""
+        life = self.check.lives.get(part.route.job)
+        for each in life.attempts if life else ():
+            if each.start <= part.start and part.end <= each.end:
+                if strange := set(part.route.servers) - {self.server.get(gpu) for gpu in each.gpus}:
+                    self.say(part, part.start, f"sends on server {min(strange)}, where it has no GPU")
+                if part.how == "cancelled" and part.end != each.end:
+                    self.say(part, part.end, "a transfer is cancelled, and the job goes on")
+                return
+        self.say(part, part.start, "sends when it has no GPUs")
+
+    def move(self, part, now, places, users, **more):
+        """More or fewer users of places and of the job."""
+        for place in places:
+            self.used[part.route.job][place] = now
+            if not self.meters[place].move(now, users, **more):
+                self.say(part, now, f"uses {place[0]} {place[1]} in a time that was leapt over")
+
+    def on_servers(self, part, now, begins, **more):
+        """Puts a part on interfaces or takes it off; those with two are used by several."""
+        for place in part.route.touches:
+            here = self.on[place]
+            several = int(begins and len(here) == 1) - int(not begins and len(here) == 2)
+            here.update({part: None}) if begins else here.pop(part, None)
+            self.move(part, now, [("server", place[1])], 1 if begins else -1, several=several, **more)
+
+    def starts(self, part, now, _):
+        route = part.route
+        self.open[route.job].add(part)
+        self.move(part, now, [("job", route.job)], 1)
+        self.on_servers(part, now, True, count=int(part.first), size=route.message * part.first)
+        return route.touches
+
+    def sends(self, part, now, rate):
+        part.sent += part.left_for(now) * (part.rate or 0) / SECOND
+        if part.rate is None:
+            for place in part.route.uses:
+                self.on[place][part] = None
+        part.rate, part.since = rate, now
+        if part.route.lane == "links":
+            self.slows(part, now, rate < part.route.alone * (1 - 1e-9))
+        return part.route.uses
+
+    def slows(self, part, now, slow):
+        if slow != part.slow:
+            part.slow = slow
+            self.move(part, now, [("job", part.route.job)], 0, several=1 if slow else -1)
+
+    def ends(self, part, now, _):
+        route, rate = part.route, part.rate or 0
+        length, left = part.left_for(now), part.size - part.sent
+        if not part.how and math.isfinite(rate):
+            excess = length - left * SECOND / rate if rate else now - part.ready if not part.size else -INFINITE
+            rounding = min(0.3, 1e-6 + 1e-10 * (now - part.start))
+            if not -rounding <= excess < self.tick + rounding:
+                self.say(part, now, f"ends, its {part.size:.12g} bytes take {-excess:.9g} ns longer" if excess < 0 else
+                         f"ends, its {part.size:.12g} bytes take {excess:.9g} ns less")
+        sent = part.size if not part.how else part.sent + length * rate / SECOND
+        self.slows(part, now, False)
+        for place in route.uses:
+            self.on[place].pop(part, None)
+        self.move(part, now, [("route", id(route))], 0, size=sent)
+        self.on_servers(part, now, False)
+        self.move(part, now, [("job", route.job)], -1)
+        self.open[route.job].discard(part)
+        return [*route.uses, *route.touches]
+
+    def repeat(self, begin, end, times, jobs):
+        """These jobs repeat so often what they did; what they send moves behind that."""
+        open_parts = [part for job in jobs for part in self.open[job]]
+        places = {place for job in jobs for place, last in self.used[job].items() if last > begin}
+        places.update(place for part in open_parts for place in (("job", part.route.job), *(
+            ("server", server) for server in part.route.servers)))
+        for place in places:
+            self.meters[place].repeat(begin, end, times)
+        for part in open_parts:
+            part.since += (end - begin) * times
+            part.ready += (end - begin) * times
+
+    def state(self, place):
+        """Load and capacity of a link, and the largest rate of each priority on it."""
+        if place not in self.states:
+            capacity, factors, penalty = self.links[place]
+            here, levels = self.on[place], {}
+            count = max(1, len(here))
+            for part in here:
+                levels[part.route.priority] = max(part.rate, levels.get(part.route.priority, 0))
+            self.states[place] = (sum(part.rate * part.route.uses[place] for part in here), levels, capacity * factors[
+                min(count, len(factors)) - 1] / (1 + (count - 1) / count * penalty))
+        return self.states[place]
+
+    def most(self, route):
+        """The rate of a part that is alone on all its links."""
+        if route.most is None or self.changes:
+            route.most = min([self.links[place][0] * self.links[place][1][0] / share for place, share in
+                              route.uses.items()] + [route.cap or INFINITE])
+        return route.most
+
+    def is_limited(self, part):
+        """Whether a part sends as fast as its cap, or a full link on which none of its priority is faster, allows."""
+        route, most = part.route, part.rate * (1 + ROUNDING)
+        if 0 < route.cap <= most or self.is_simple and self.most(route) <= most:
+            return True
+        states = (self.state(place) for place in route.uses if not self.is_simple or len(self.on[place]) > 1)
+        return any(load >= capacity * (1 - ROUNDING) and levels[route.priority] <= most and all(
+            level <= ROUNDING * capacity for other, level in levels.items() if other > route.priority)
+            for load, levels, capacity in states)
+
+    def fair(self, now, touched):
+        """Holds what is on these places to the rule by which they are shared."""
+        for place in touched:
+            self.states.pop(place, None)
+        parts = {part: None for place in touched for part in self.on[place] if part.rate is not None}
+        for place in touched if self.links else ():
+            if place in self.links and len(self.on[place]) > self.is_simple:
+                load, _, capacity = self.state(place)
+                if load > capacity * (1 + ROUNDING):
+                    self.say(next(iter(self.on[place])), now,
+                             f"link {place[1]} carries {load:.9g} of {capacity:.9g} bytes a second")
+        for part in parts:
+            route = part.route
+            if route.lane == "links":
+                if self.is_simple and part.rate > self.most(route) * (1 + ROUNDING):
+                    self.say(part, now, f"sends {part.rate:.9g} bytes a second, its links carry {self.most(route):.9g}")
+                elif not self.is_limited(part):
+                    self.say(part, now, f"sends {part.rate:.9g} bytes a second, and no link or cap forbids more")
+                continue
+            ways = max((len(self.on[place]) for place in route.touches), default=1)
+            self.slows(part, now, ways > 1 and route.penalty > -1)
+            wanted = route.alone / (ways + (ways - 1) * route.penalty)
+            if route.alone and not math.isclose(part.rate, wanted, rel_tol=1e-9) and not (
+                    self.paced and part.rate < wanted):
+                self.say(part, now, f"sends {part.rate:.9g} bytes a second, one of {ways} has {wanted:.9g}")
+
+    def run(self):
+        """Goes through all instants, and compares what has been carried with the results."""
+        self.read()
+        self.events.sort(key=lambda event: event[:3])
+        begins = [event[4][0] for event in self.events if event[1] == 4]  # of repetitions, in the order of their ends
+        needed = list(itertools.accumulate(reversed(begins), min, initial=INFINITE))
+        steps = {1: self.starts, 2: self.sends, 3: self.ends}
+        for now, group in itertools.groupby(self.events, key=lambda event: event[0]):
+            Meter.needed, touched, repeated = needed[-1], {}, collections.defaultdict(list)
+            for _, order, _, part, value in group:
+                if order == 0:
+                    self.links[value[0]][0] = value[1]
+                    touched[value[0]] = None
+                elif order == 4:
+                    repeated[value[:2]].append(value[2])
+                else:
+                    touched.update(dict.fromkeys(steps[order](part, now, value)))
+            self.fair(now, touched)
+            for (begin, times), jobs in repeated.items():
+                self.repeat(begin, now, times, jobs)
+                del needed[-len(jobs):]
+        self.results()
+
+    def results(self):
+        """jobs.csv, links.csv and fabric.csv have what transfers add up to."""
+        check, end = self.check, self.check.end
+        if self.moved or self.changes:
+            check.skip("sums of transfers over links and jobs", "links change, and transfers wait for routes")
+            return
+        for life in check.lives.values():
+            for column, wanted in zip(("communication_s", "contended_s"), self.meters["job", life.name].at(end)):
+                if life.job[column]:
+                    check.equal("jobs.csv", life.job, column, wanted)
+        for row in check.links:
+            for column, wanted in zip(("busy_s", "contended_s", "transfers", "bytes"),
+                                      self.meters["server", int(row["server"])].at(end)):
+                check.equal("links.csv", row, column, int(wanted), column.endswith("_s"))
+        path, carried = check.folder / "fabric.csv", collections.Counter()
+        for route in self.routes.values() if path.exists() else ():
+            size = self.meters["route", id(route)].at(end)[3]
+            carried.update({place: share * size for place, share in route.uses.items()})
+        for number, row in enumerate(table(path, check.seed) if path.exists() else ()):
+            place = "link", number
+            for column, wanted in (("bytes", carried[place]), ("bandwidth_Bps", self.links[place][0])):
+                check.close({**row, "job_id": ""}, column, float(row[column]), wanted, "fabric.csv")
+
+
 def number(value):
     return None if value is None else float(value)
-
-
-def mean(values):
-    return math.fsum(values) / len(values) if values else None
 
 
 def percentile(values, share):
@@ -605,6 +872,9 @@ def summary_of(rows, gpus, links, end, is_window):
     """The figures of summary.json that follow from the rows."""
     jobs = [row for row in rows if row["measured"] == "1"]
     done = [row for row in jobs if row["state"] == "finished"]
+
+    def mean(values):
+        return math.fsum(values) / len(values) if values else None
 
     def seconds(which, column):
         return [ns(row[column]) / SECOND for row in which if row[column]]
@@ -651,7 +921,7 @@ def job_list(folder, keys):
 def check_folder(folder):
     """Checks of all replicas of a folder."""
     folder = pathlib.Path(folder)
-    files = ("certificate.csv", "jobs.csv", "gpus.csv", "links.csv", "summary.json", "scenario.yaml")
+    files = ("certificate.csv", "transfers.csv", "jobs.csv", "gpus.csv", "links.csv", "summary.json", "scenario.yaml")
     missing = [name for name in files if not (folder / name).exists()]
     if missing:
         raise Unreadable(f"{folder} has no {missing[0]}; `contend run --certificate -o {folder}` writes it")
@@ -661,28 +931,36 @@ def check_folder(folder):
     return [Check(folder, keys, replica["seed"], replica, listed).all() for replica in summary["replicas"]]
 
 
+def digest_of(folder):
+    """The digest of the run of a folder, or the SHA-256 of the digests of several, one a line."""
+    manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text("utf-8"))
+    digests = [replica["digest"] for replica in manifest["replicas"]]
+    text = "".join(f"{each}\n" for each in digests)
+    return digests[0] if len(digests) == 1 else hashlib.sha256(text.encode()).hexdigest()
+
+
 def report(folder):
     """Prints what was found in a folder; returns whether everything agrees."""
     checks = check_folder(folder)
     wrong = [text for check in checks for text in check.wrong]
-    for text in wrong[:MOST_SHOWN]:
-        print(text)
     if len(wrong) > MOST_SHOWN:
-        print(f"{folder}: and {len(wrong) - MOST_SHOWN} more disagreements")
+        wrong[MOST_SHOWN:] = [f"{folder}: and {len(wrong) - MOST_SHOWN} more disagreements"]
     counts, unchecked = collections.Counter(), {}
     for check in checks:
         counts.update(check.counts)
         unchecked.update(check.unchecked)
     told = ", ".join(f"{count} {name}" for name, count in counts.items())
-    jobs = sum(len(check.jobs) for check in checks)
-    verdict = f"{len(wrong)} disagreements among" if wrong else "checked"
-    print(f"{folder}: {verdict} {jobs} jobs of {len(checks)} run{'s' if len(checks) > 1 else ''}: {told}")
-    for what, why in unchecked.items():
-        print(f"{folder}: not checked: {what}: {why}")
+    verdict = f"{sum(len(check.wrong) for check in checks)} disagreements among" if wrong else "checked"
+    runs = f"{len(checks)} run{'s' if len(checks) > 1 else ''}"
+    print(*wrong, f"{folder}: {verdict} {sum(len(check.jobs) for check in checks)} jobs of {runs}: {told}", *(
+        f"{folder}: not checked: {what}: {why}" for what, why in unchecked.items()), sep="\n")
+    if not wrong:
+        print(f"{folder}: certified by contend-check {VERSION}, digest {digest_of(folder)}")
     return not wrong
 
 
 def main(folders):
+    folders = folders[folders[:1] == ["--"]:]
     if not folders or folders[0] in ("-h", "--help"):
         print(__doc__.strip())
         return 0 if folders else 2

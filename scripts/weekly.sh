@@ -82,6 +82,10 @@ mutations() {
     --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 --output build/log/mutations.csv
 }
 
+engine_faults() {
+  counted '^engine faults: [0-9]+ of ([0-9]+) found$' "faults found" tests/certificate/engine_faults.py .
+}
+
 wheel() {
   counted '^wheel: ([0-9]+) checks$' checks tests/python/wheel_test.py . build/release
 }
@@ -103,6 +107,7 @@ stage "install" "" install_packages
 stage_once "every file alone" "install" every_file_alone
 stage_once "all CUDA architectures" "install" all_cuda_architectures
 stage_once "mutations" "install" mutations
+stage_once "engine faults" "install" engine_faults
 if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then
   stage "checked build" "install" build_targets "" checked -DCONTEND_TESTED_ROOMS=all -DCONTEND_FUZZ_COVERAGE=ON
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What scripts/weekly.sh has checked, and on which commit: scripts/weekly.passed. Sourced from the root of the repository.
 
-weekly_stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "sanitized tests" "fuzz"
+weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "clang-tidy on everything" "sanitized tests" "fuzz"
                "benches" "captured programs" "wheel" "report page" "properties")
 # Lines `COMMIT STAGE: NUMBER WHAT`: the commit on which the stage passed last, and how much it did there.
 weekly_record=scripts/weekly.passed

@@ -434,6 +434,7 @@ void Leaper::add_periods(const Leap& leap, std::int64_t periods) {
     const JobAccount &a = leap.then.jobs[i], &b = leap.now.jobs[i];
     add_periods(leap.jobs[i], a, b, periods, by);
     if (!communicates(leap.jobs[i])) continue;
+    if (log_ != nullptr) log_->repeats(leap.jobs[i], leap.then.time, leap.now.time, periods);
     network_->leap_usage(leap.jobs[i], b.usage - a.usage, periods, by);
     network_->leap_totals(leap.jobs[i], a.network, b.network, {leap.period(), periods, b.completed == a.completed});
   }

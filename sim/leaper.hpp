@@ -49,6 +49,7 @@
 #include "sim/pulse.hpp"
 #include "sim/round_hosts.hpp"
 #include "sim/totals.hpp"
+#include "sim/transfer_log.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -66,6 +67,7 @@ class Leaper {
         outages_{outages},
         pulse_{pulse},
         network_{state.network->leaping()},
+        log_{log_of(*state.network)},
         ignores_progress_{state.policies.scheduling->ignores_progress() &&
                           state.policies.placement->ignores_progress_on_full_servers()},
         sees_servers_with_room_{!state.policies.placement->ignores_progress()} {}
@@ -245,6 +247,7 @@ class Leaper {
   const Outages& outages_;
   Pulse& pulse_;
   LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
+  TransferLog* const log_;          // null: nobody asks for one
   const bool ignores_progress_;     // both policies do, at least on full servers
   const bool sees_servers_with_room_;
   std::vector<Group> groups_;  // some have no jobs

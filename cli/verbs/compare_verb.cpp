@@ -1,3 +1,4 @@
+#include "cli/certify.hpp"
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
 #include "cli/compare_sides.hpp"
@@ -38,6 +39,8 @@ void write_reports(const Arguments& arguments, const JudgedSides& report,
 void print_failures(const JudgedSides& report) {
   for (const RuleOutcome& outcome : report.outcomes)
     if (outcome.fails) print_message("contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
+  for (const Check& each : report.certificates)
+    if (each.fails) print_message("contend: failed: {}: {}\n", each.name, each.reason);
   for (const SideExpectations& each : report.expectations) print_unmet(each.side, each.outcomes);
 }
 
@@ -225,6 +228,18 @@ void add_expectations(const std::vector<ComparedSide>& sides, JudgedSides& repor
       report.expectations.push_back({i == 0 ? "BASE" : "NEW", sides[i].path, sides[i].outcomes});
 }
 
+/// Has contend-check check both folders.
+void add_certificates(const std::vector<ComparedSide>& sides, JudgedSides& report) {
+  const std::vector<std::string> folders{sides[0].path, sides[1].path};
+  const std::vector<bool> agree = certify(folders);
+  for (std::size_t i = 0; i < agree.size(); ++i)
+    report.certificates.push_back({.name = fmt::format("{} is certified", i == 0 ? "BASE" : "NEW"),
+                                   .file = {},
+                                   .is_rule = false,
+                                   .fails = !agree[i],
+                                   .reason = agree[i] ? "" : "contend-check finds disagreements in " + folders[i]});
+}
+
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
   write_reports(arguments, report, [&] { return comparison_markdown(report); });
   if (arguments.has("json"))
@@ -288,6 +303,7 @@ int compare_verb(const Arguments& arguments) {
   report.outcomes = judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored, resampled},
                           arguments.has("measured") ? Judgement::measured : Judgement::significant);
   add_expectations(sides, report);
+  if (arguments.has("certify")) add_certificates(sides, report);
   print_report(arguments, report);
   if (arguments.has("quiet")) {
     print_lost_jobs(sides[0], "BASE");

@@ -392,6 +392,7 @@ void write_folders(const Arguments& arguments, const RunFolders& folders, const 
     std::vector<NamedText> more;
     if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
     if (arguments.has("certificate")) more.push_back({"certificate.csv", certificate_csv(results[i])});
+    if (arguments.has("certificate")) more.push_back({"transfers.csv", transfers_csv(results[i])});
     write_results(folders.paths[i], run_manifest(loaded.scenarios[i], loaded.inputs[i], arguments),
                   to_yaml(loaded.scenarios[i], folders.paths[i]), results[i], more);
   }

@@ -9,6 +9,7 @@
 #include "policies/placement/level_placement.hpp"
 #include "policies/placement/pinned.hpp"
 #include "results/certificate.hpp"
+#include "results/transfer_rows.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/metering.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -29,6 +30,7 @@
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/transfer_log.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
@@ -212,7 +214,8 @@ LevelTree levels_of(const Scenario& scenario, const ServerGroups& groups, const 
 
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
                                             const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement,
-                                            const std::shared_ptr<PolicyFailure>& failure) {
+                                            const std::shared_ptr<PolicyFailure>& failure,
+                                            TransferLog* transfers = nullptr) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
   // First of all: it checks that the cluster has the virtual clusters that jobs name, as policies take for
@@ -241,6 +244,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (hooks.watched) records.watched[hooks.watched->index()] = true;
   auto network = make_network(scenario.cluster, scenario.network, scenario.failures, seed, jobs, std::move(records),
                               exchanges_of(scenario.network, scenario.training, workload));
+  if (auto* logged = dynamic_cast<LoggedNetwork*>(network.get()); logged != nullptr && transfers != nullptr)
+    logged->log_to(*transfers);
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),
@@ -271,12 +276,16 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
                        std::unique_ptr<PlacementPolicy> placement) {
   const auto failure = std::make_shared<PolicyFailure>();
   std::optional<CertificateRecorder> recorder;
+  std::optional<TransferRows> transfers;
   RunHooks recording = hooks;
-  if (hooks.certificate != nullptr) recording.decisions = &recorder.emplace(seed, workload.jobs);
-  const auto simulation =
-      make_simulation(scenario, std::move(workload), seed, recording, std::move(placement), failure);
+  if (hooks.certificate != nullptr) {
+    recording.decisions = &recorder.emplace(seed, workload.jobs);
+    transfers.emplace(seed, workload.jobs);
+  }
+  const auto simulation = make_simulation(scenario, std::move(workload), seed, recording, std::move(placement), failure,
+                                          transfers ? &*transfers : nullptr);
   RunResult result = simulation->run();
-  if (recorder) *hooks.certificate = recorder->take(result.end);
+  if (recorder) *hooks.certificate = joined_logs(recorder->take(result.end), transfers->take(result.end));
   if (meters(scenario.cluster)) {
     const Metering metering = metering_of(scenario.cluster, scenario.meter);
     measure(metering.gpus, result);

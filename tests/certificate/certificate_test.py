@@ -76,6 +76,12 @@ TRAINED = """job_id,submit_s,gpus,model,iterations
 t,0,4,resnet50,12
 u,1,8,resnet50,5
 """
+# x and y begin together on both servers, and send at once; each sends 80 times.
+MEETING = """job_id,submit_s,gpus,model,iterations
+x,0,2,resnet50,80
+y,0,4,vgg16,40
+z,1,2,resnet50,30
+"""
 ONE, TWO = ("servers: %d, gpus_per_server: 4, gpu_memory: 16GiB" % servers for servers in (1, 2))
 TYPED = "types: [{name: k, servers: 2, gpus_per_server: 4, gpu_memory: 16GiB}]"
 # By run: cluster, scheduling policy, job list, further keys of the workload and of the scenario.
@@ -88,10 +94,15 @@ RUNS = {
     "elastic": (TYPED, "afs", ELASTIC, ", throughputs: rates.csv", "checkpoints: {restart_cost: 2s}"),
     "failures": (TWO, "fifo", STRUCK, "", "failures: {events: outages.csv, detection: 1s}"),
     "train": (TWO, "fifo", TRAINED, "", ""),
+    "meet": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", MEETING, "", ""),
+    "flow": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", MEETING, "", ""),
+    "alone": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", TRAINED, "", ""),
+    "alone-flow": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", TRAINED, "", ""),
 }
+NETWORKS = {"flow": "nic: 10Gbps, fidelity: flow", "alone-flow": "nic: 10Gbps, fidelity: flow"}  # by run
 SAMPLE = ["ada-srsf/placement-1-first-fit.yaml", "loans/lent-servers.yaml", "systems/share.yaml",
           "energy/two-sites.yaml", "serving/serve-and-train.yaml", "federated/parrot.yaml"]
-MOST_EVENTS = 10 ** 8
+MOST_EVENTS, MOST_BYTES = 10 ** 7, 5 * 10 ** 7  # of a run that is executed without leaping, of a log that is checked
 TABLES = {"outages.csv": "component,down_s,up_s\nserver0,20,25\n",
           "rates.csv": "model,type,gpus,iterations_per_s\nm,k,1,1\nm,k,2,2\nm,k,4,3\n"}
 
@@ -104,7 +115,7 @@ def certify(program, folder, name, options=()):
     for table, text in {**TABLES, "jobs.csv": jobs}.items():
         (at / table).write_text(text)
     (at / "scenario.yaml").write_text(
-        f"schema_version: 2\nname: {name}\ncluster: {{{cluster}}}\nnetwork: {{nic: 10Gbps}}\n"
+        f"schema_version: 2\nname: {name}\ncluster: {{{cluster}}}\nnetwork: {{{NETWORKS.get(name, 'nic: 10Gbps')}}}\n"
         f"policies: {{scheduling: {policy}}}\nworkload: {{jobs: jobs.csv{listed}}}\n{more}\n")
     out = at / ("whole" if options else "out")
     done = subprocess.run([program, "run", "scenario.yaml", "-q", "--certificate", "-o", out, *options], cwd=at,
@@ -114,8 +125,9 @@ def certify(program, folder, name, options=()):
 
 
 def shipped(checker, program, source, top):
-    """Disagreements in the shipped scenarios of jobs, each with one seed, and how many runs there were."""
-    runs, wrong = 0, []
+    """Disagreements in the shipped scenarios of jobs, each with one seed, how many runs were certified, and how many
+    logs were too large for that."""
+    runs, large, wrong = 0, 0, []
     paths = sorted((source / "scenarios").rglob("*.yaml")) if "CONTEND_EFFORT" in os.environ else [
         source / "scenarios" / name for name in SAMPLE]
     for path in paths:
@@ -129,12 +141,16 @@ def shipped(checker, program, source, top):
             if done.returncode not in (0, 4):  # ok, and jobs that did not finish
                 wrong.append(f"{path}: ends with {done.returncode}: {done.stderr}")
                 break
+            events = json.loads((out / "manifest.json").read_text())["replicas"][0]
+            if (out / "transfers.csv").stat().st_size > MOST_BYTES:
+                large += 1
+                break
             runs += 1
             wrong += found_in(checker, out)
-            events = json.loads((out / "manifest.json").read_text())["replicas"][0]
+            shutil.rmtree(out)
             if events["events"] + events["leapt_events"] > MOST_EVENTS:
                 break  # without leaping it would take too long
-    return runs, wrong
+    return runs, large, wrong
 
 
 def plant(path, change):
@@ -161,7 +177,7 @@ def found_in(checker, folder):
 def as_program(path, out):
     """Faults in exit codes and words of the checker as a program."""
     wrong = []
-    for code, words in ((0, "checked 5 jobs of 1 run:"), (1, "makespan_s is 0.0, the rows give 120.0"),
+    for code, words in ((0, "certified by contend-check 2, digest "), (1, "makespan_s is 0.0, the rows give 120.0"),
                         (2, "has no certificate.csv")):
         if code == 1:
             plant(out / "summary.json", faults.figure("makespan_s", lambda value: 0))
@@ -170,6 +186,26 @@ def as_program(path, out):
         done = subprocess.run([sys.executable, path, out], capture_output=True, text=True, timeout=60)
         if done.returncode != code or words not in done.stdout + done.stderr:
             wrong.append(f"the checker ends with {done.returncode} in place of {code}: {done.stdout}{done.stderr}")
+    return wrong
+
+
+def as_comparison(program, checker, folder):
+    """Faults in `contend compare --certify`, of a good folder with itself, with a bad one and with a scenario."""
+    wrong, good, bad = [], folder / "meet" / "out", folder / "meet" / "bad"
+    shutil.copytree(good, bad)
+    plant(bad / "transfers.csv", faults.scale("rates", 1.01, event="sends"))
+    manifest = json.loads((bad / "manifest.json").read_text())  # as of an earlier version, without digests of files
+    kept = {key: value for key, value in manifest.items() if key not in ("files", "manifest_sha256")}
+    (bad / "manifest.json").write_text(json.dumps(kept))
+    (folder / "contend-check").symlink_to(checker.resolve())  # if none is beside the program
+    path = f"{os.environ['PATH']}:{folder}"
+    for code, sides, words in ((0, (good, good), "ok    NEW is certified"),
+                               (1, (good, bad), "FAIL  NEW is certified: contend-check finds disagreements in "),
+                               (2, (good, folder / "meet" / "scenario.yaml"), "--certify checks folders")):
+        done = subprocess.run([program, "compare", "--certify", *sides], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PATH": path})
+        if done.returncode != code or words not in done.stdout + done.stderr:
+            wrong.append(f"compare --certify: {done.returncode} in place of {code}: {done.stdout}{done.stderr}")
     return wrong
 
 
@@ -188,7 +224,7 @@ def main(program, source):
             wrong += found_in(checker, out) + found_in(checker, whole)
         if (folder / "fifo" / "out" / "certificate.csv").read_text() != FIFO_LOG:
             wrong.append(f"fifo: the log is {(folder / 'fifo' / 'out' / 'certificate.csv').read_text()}")
-        count, more = shipped(checker, program, pathlib.Path(source), folder)
+        count, large, more = shipped(checker, program, pathlib.Path(source), folder)
         wrong += more
         for what, name, file, change, words in faults.FAULTS:
             bad = folder / name / "bad"
@@ -198,8 +234,9 @@ def main(program, source):
             if not any(words in text for text in found):
                 wrong.append(f"{what}: not found in {name}/{file}; found: {found[:3]}")
             shutil.rmtree(bad)
-        wrong += as_program(path, folder / "fifo" / "out")
-    did = f"certificate: {2 * len(RUNS) + count} runs certified, {len(faults.FAULTS)} planted faults found"
+        wrong += as_comparison(program, path, folder) + as_program(path, folder / "fifo" / "out")
+    did = (f"certificate: {2 * len(RUNS) + count} runs certified, {len(faults.FAULTS)} planted faults found, {large} "
+           "logs too large")
     print("\n".join(wrong) or did)
     return 1 if wrong else 0
 

@@ -1,4 +1,4 @@
-"""Fifty changes of logs and results that are wrong, each with words of the disagreement that has to name it.
+"""Changes of logs and results that are wrong, each with words of the disagreement that has to name it.
 
 A fault is (what, run, file, change, words): `change` gets the rows of a table of that run as maps, or summary.json as
 data, and alters them in place. They were written down before the checker ran for the first time.
@@ -54,7 +54,35 @@ def figure(name, change):
     return edit
 
 
+def scale(column, factor, **wanted):
+    """Multiplies the first number of a field."""
+    def change(rows):
+        row = of(rows, **wanted)
+        first, *others = row[column].split(" ")
+        at, equals, number = first.rpartition("=")
+        row[column] = " ".join([f"{at}{equals}{float(number) * factor!r}", *others])
+    return change
+
+
+def send(change, which=lambda row: True):
+    """Changes the first part of transfers.csv of this kind, which gets its route, too."""
+    def edit(rows):
+        routes = {row["number"]: row for row in rows if row["event"] == "route"}
+        part = next(row for row in rows if row["event"] == "sends" and which(row))
+        change(part, routes[part["number"]])
+    return edit
+
+
+def scale_count(more):
+    """So many repetitions more."""
+    def change(rows):
+        row = of(rows, event="repeats")
+        row["number"] = str(int(row["number"]) + more)
+    return change
+
+
 LOG, JOBS, GPUS, SUMMARY = "certificate.csv", "jobs.csv", "gpus.csv", "summary.json"
+SENT, LINKS = "transfers.csv", "links.csv"
 
 FAULTS = [
     # GPUs
@@ -107,7 +135,43 @@ FAULTS = [
     ("a job that asks for more than the list says", "fifo", LOG, put("seconds", "101", event="arrives", job_id="a"),
      "asks for 101 s"),
     ("iterations that are not done", "train", JOBS, put("iterations_done", "11", job_id="t"), "finished with 11"),
+    # transfers
+    ("a lost gradient", "meet", SENT, drop(event="sends"), "transfers is"),
+    ("a gradient that is sent twice", "meet", SENT, again("text", "", event="sends"), "one of 2 has"),
+    ("a transfer that ends a nanosecond early", "meet", SENT, shift(-1, "ends_s", event="sends"), "ns longer"),
+    ("a transfer that ends a nanosecond late", "meet", SENT, shift(1, "ends_s", event="sends"), "ns less"),
+    ("a flow that ends a nanosecond late", "flow", SENT, shift(1, "ends_s", event="sends"), "carries"),
+    ("a rate 1% too high", "meet", SENT, scale("rates", 1.01, event="sends"), "bytes a second"),
+    ("a rate of a flow 1% too high", "flow", SENT, scale("rates", 1.01, event="sends"), "links carry"),
+    ("a rate of a flow 1% too low", "flow", SENT, scale("rates", 0.99, event="sends"), "forbids more"),
+    ("one of two that has all", "meet", SENT, send(lambda part, route: part.update(rates=route["rates"]),
+                                                   lambda row: " " in row["rates"]), "one of 2 has"),
+    ("a message with more bytes", "meet", SENT, scale("bytes", 1.001, event="route"), "ns longer"),
+    ("a start-up that is shorter", "flow", SENT, shift(1000, "starts_s", event="route"), "ns longer"),
+    ("a transfer of another job", "meet", SENT, put("job_id", "z", event="route", job_id="x"), "job z"),
+    ("a transfer on a server without the job", "meet", SENT, put("servers", "0-5", event="route"), "has no GPU"),
+    ("a transfer before its job", "meet", SENT, send(lambda part, route: part.update(starts_s="0", ends_s="0.001"),
+                                                     lambda row: row["starts_s"] > "1"), "ns longer"),
+    ("a transfer that is cancelled while its job goes on", "meet", SENT, put("text", "cancelled", event="sends"),
+     "is cancelled"),
+    ("an interface that nobody used", "meet", SENT, put("servers", "0", event="route"), "transfers is"),
+    ("a repetition that is missing", "alone", SENT, drop(event="repeats"), "busy_s is"),
+    ("a repetition more", "alone", SENT, scale_count(1), "busy_s is"),
+    ("a repetition of flows less", "alone-flow", SENT, scale_count(-1), "busy_s is"),
+    ("a link that carries more", "flow", SENT, scale("rates", 1.1, event="link", number="0"), "bandwidth_Bps is"),
+    ("links that are slower", "flow", SENT, lambda rows: [row.update(rates=repr(float(row["rates"]) * 0.9))
+                                                          for row in rows if row["event"] == "link"], "carries"),
     # sums
+    ("a link that was busy longer", "meet", LINKS, shift(1, "busy_s", server="0"), "busy_s is"),
+    ("a link with less contention", "meet", LINKS, shift(-1, "contended_s", server="1"), "contended_s is"),
+    ("a link with a transfer more", "meet", LINKS, lambda rows: rows[0].update(
+        transfers=str(int(rows[0]["transfers"]) + 1)), "transfers is"),
+    ("a link with a byte more", "meet", LINKS, lambda rows: rows[0].update(bytes=str(int(rows[0]["bytes"]) + 1)),
+     "bytes is"),
+    ("a job that communicates longer", "meet", JOBS, shift(1, "communication_s", job_id="x"), "communication_s is"),
+    ("a job with less contention", "meet", JOBS, shift(-1, "contended_s", job_id="y"), "contended_s is"),
+    ("a link of the fabric with more bytes", "flow", "fabric.csv", lambda rows: next(
+        row for row in rows if row["bytes"] != "0").update(bytes="12345"), "bytes is"),
     ("time on GPUs a nanosecond longer", "fifo", JOBS, shift(1, "held_s", job_id="b"), "held_s is"),
     ("a wait that is shorter", "fifo", JOBS, put("waited_s", "1", job_id="d"), "waited_s is"),
     ("a preemption that isn't counted", "srtf", JOBS, put("preemptions", "0", job_id="long"), "preemptions is"),

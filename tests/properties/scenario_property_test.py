@@ -250,8 +250,9 @@ class Judge:
         self.prepare(scenario)
         found, code, printed = self.run_all_ways(scenario)
         began = time.monotonic()
-        for text in (text for check in contend_check.check_folder(self.folder / "plain") for text in check.wrong):
-            raise Broken("certificate", text)
+        for way in ("plain", "no-leap"):
+            for text in (text for check in contend_check.check_folder(self.folder / way) for text in check.wrong):
+                raise Broken("certificate", text)
         timeline = timeline_laws.Timeline(self.folder / "timeline.json", found)
         for broken in self.all_broken(scenario, found, timeline):
             raise Broken(*broken)

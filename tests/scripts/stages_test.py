@@ -48,8 +48,8 @@ SAYS = {
     "each_file_alone.py": "echo '3 of 3 files compile alone'",
     "dependants.py": "cat",
 }
-WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "clang-tidy on everything", "sanitized tests", "fuzz",
-          "benches", "captured programs", "wheel", "report page", "properties")
+WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "engine faults", "clang-tidy on everything",
+          "sanitized tests", "fuzz", "benches", "captured programs", "wheel", "report page", "properties")
 
 
 class Tree:
@@ -70,6 +70,7 @@ class Tree:
         self.write("tests/fuzz/corpus/text/words/one", "1")
         self.write("tests/bench/bench_a.cpp", "int main() {}\n")
         self.write("tests/capture/captured_programs.py", "print('did: 11 captured programs')\n")
+        self.write("tests/certificate/engine_faults.py", "#!/bin/sh\necho 'engine faults: 4 of 4 found'\n")
         self.write(".gitignore", "/build/\n/broken-*\n")
         for preset in ("release", "checked"):
             self.tests(preset)
@@ -259,13 +260,14 @@ def test_the_weekly_run_fails_with_each_of_its_stages(tree):
         (lambda: tree.write("tests/capture/captured_programs.py", "raise SystemExit(1)\n"), ("captured programs",)),
         (lambda: tree.fuzz(FUZZ + "kill -ABRT $$\n"), ("fuzz",)),
         (lambda: tree.write("scripts/mutation_sample.py", "#!/bin/sh\necho 'in all  0 of  0 noticed, 0%'\n"), ("mutations",)),
+        (lambda: tree.write("tests/certificate/engine_faults.py", "#!/bin/sh\nexit 1\n"), ("engine faults",)),
         (lambda: tree.write("scripts/each_file_alone.py", "#!/bin/sh\necho '0 of 0 files compile alone'\n"),
          ("every file alone",)),
         (lambda: tree.write("tests/python/wheel_test.py", "#!/bin/sh\necho 'wheel: 0 checks'\n"), ("wheel",)),
         (lambda: tree.write("broken-dev", ""), ("all CUDA architectures",)),
         (lambda: tree.write("scripts/install_deps.sh", "#!/bin/sh\nexit 1\n"), WEEKLY),
     ]
-    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin", "tests/python", "tests/capture")
+    sound = {file: file.read_text(encoding="utf-8") for name in ("scripts", "build", "bin", "tests/python", "tests/capture", "tests/certificate")
              for file in (tree.path / name).rglob("*") if file.is_file()}
     for plant, stages in plants:
         plant()
