@@ -490,7 +490,8 @@ std::unique_ptr<SchedulingPolicy> make_slurm_backfill(const Parameters& paramete
 AccountUse accounts_of_slurm(const Parameters& parameters) {
   const bool has_fair_share = parameters.get<double>("weight_fairshare") > 0;
   return {.weight = has_fair_share,
-          .parent_and_users = has_fair_share,
+          .parent = has_fair_share,
+          .users = has_fair_share,
           .priority = true,
           .job_factor = parameters.get<double>("weight_partition") > 0};
 }
