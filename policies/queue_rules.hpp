@@ -6,7 +6,7 @@
 
 namespace contend {
 
-/// The jobs that may be preempted for a job: none; those of lower priority; these and those of equal priority that were
+/// The jobs that may be preempted for a job: none; jobs of lower priority; these and jobs of equal priority that were
 /// submitted later; or any.
 enum class PreemptionRule : std::uint8_t { never, lower, lower_or_newer, any };
 
@@ -16,7 +16,7 @@ struct QueueRules {
   std::optional<int> lending_limit{};  ///< GPUs of its quota that others may use while they are idle; nothing: all
   std::optional<int> guarantee{};      ///< GPUs that no other queue gets, even if they are idle
   bool strict = false;                 ///< a job that can't start holds back the jobs behind it in the queue
-  bool reclaimable = true;             ///< other queues may take back what it uses beyond its share
+  bool reclaimable = true;             ///< other queues may take GPUs back that exceed its share
   PreemptionRule within = PreemptionRule::never;   ///< for its jobs, of jobs of the queue itself; never `any`
   PreemptionRule reclaim = PreemptionRule::never;  ///< for its jobs, of jobs of queues that borrow
   /// Its jobs may borrow while they preempt jobs of other queues of lower priority, and at most of `borrow_threshold`.

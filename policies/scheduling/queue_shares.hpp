@@ -24,8 +24,8 @@ struct QueueClaim {
 [[nodiscard]] std::vector<double> kai_fair_shares(double total, std::span<const QueueClaim> claims, double k_value);
 
 /// Deserved GPUs by Volcano v1.15 (plugins/proportion): in each round the rest is divided by weight among the queues
-/// that want more, within what a queue can have (its limit, and the total without the guarantees of others), what it
-/// requests, and at least its guarantee. Guarantees can push the sum over the total.
+/// that want more, within what a queue can have (its limit, and the total without the guarantees of others), its
+/// request, and at least its guarantee. Guarantees can push the sum over the total.
 [[nodiscard]] std::vector<double> volcano_deserved(double total, std::span<const QueueClaim> claims);
 
 }  // namespace contend

@@ -128,7 +128,7 @@ bool Volcano::queue_goes_before(std::size_t a, std::size_t b) const {
   return rank(one) < rank(other);
 }
 
-/// With the plugin capacity a queue may exceed what it deserves up to its capability.
+/// With the plugin capacity a queue may exceed its deserved GPUs up to its capability.
 bool Volcano::may_have(const QueuedJob& one) const {
   for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n)) {
     const double most = by_capacity_ ? capability(n) : nodes_[n].deserved;
@@ -275,7 +275,7 @@ constexpr ParameterInfo kVolcanoParameters[] = {
     {"capacity", false, 0, 0, "a queue deserves its quota (plugin capacity); false: a part by weight (proportion)"},
     {"hierarchy", false, 0, 0, "queues go by what their parents hold for their weights (drf with hierarchy)"},
     {"enqueue", true, 0, 0, "only jobs that the action enqueue has let in are started"},
-    {"overcommit", 1.2, 1, 100, "GPUs that jobs which are let in may need, over those of the cluster", "enqueue"},
+    {"overcommit", 1.2, 1, 100, "GPUs that jobs which are let in may need, over the GPUs of the cluster", "enqueue"},
     {"reclaim", false, 0, 0, "jobs of several sizes give GPUs back to queues that deserve them (action reclaim)"},
     {"gang_reclaim", false, 0, 0, "whole gangs give their GPUs back (action gangreclaim)"}};
 

@@ -53,7 +53,7 @@ struct SnapshotJob {
 /// A queue of Kueue, Volcano or KAI, or a cohort of Kueue, with its quotas of GPUs.
 struct SnapshotQueue {
   std::string name, parent;
-  std::optional<std::int64_t> gpus{};  ///< quota, or what it deserves; -1: any number
+  std::optional<std::int64_t> gpus{};  ///< quota, or GPUs that it deserves; -1: any number
   std::optional<std::int64_t> borrowing_limit{}, lending_limit{}, guarantee{};
   std::optional<std::int64_t> most{};  ///< that it may use: limit, capability
   double weight = 1;                   ///< 0: nothing over the quota
