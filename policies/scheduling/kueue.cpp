@@ -26,7 +26,10 @@ class Kueue final : public QueuePolicy {
                     Time::ceil_nanoseconds(parameters.get<double>("requeue_s") * 1e9)},
         is_fair_{parameters.get<bool>("fair_sharing")},
         parked_(tree().size()),
-        victims_{tree(), accounts(), is_fair_, [this](std::size_t queue, std::vector<KueueJob>& jobs) {
+        victims_{tree(),
+                 accounts(),
+                 {is_fair_, parameters.get<bool>("within_nominal_wins")},
+                 [this](std::size_t queue, std::vector<KueueJob>& jobs) {
                    for (const auto& [order, id] : admitted(queue)) jobs.push_back(kueue_job(job(id)));
                  }} {
     for (std::size_t n = 0; n < accounts().accounts.size(); ++n) check(accounts().accounts[n], tree().height(n) == 0);
@@ -275,6 +278,9 @@ constexpr ParameterInfo kKueueParameters[] = {
     {"fair_sharing", false, 0, 0,
      "queues and cohorts with the smallest share for their weight go first, and preempt others by shares; false: by "
      "levels borrowed, priority and age"},
+    {"within_nominal_wins", true, 0, 0,
+     "a queue within its quota preempts others whatever their shares (gate FairSharingPreemptWithinNominal)",
+     "fair_sharing"},
     {"requeue_s", 0.0, 0, 86400, "seconds after a preemption before which the job isn't admitted again"}};
 
 }  // namespace

@@ -46,7 +46,7 @@ void KueueVictims::restore(const std::vector<KueueJob>& targets) {
 
 std::vector<KueueJob> KueueVictims::find(const KueueJob& preemptor) {
   preemptor_ = preemptor;
-  return is_fair_ ? fair() : classical();
+  return way_.is_fair ? fair() : classical();
 }
 
 void KueueVictims::collect_own(std::vector<Candidate>& all) const {
@@ -235,8 +235,9 @@ bool KueueVictims::run_first(Queues& queues, Queues& again, std::vector<KueueJob
       tree_.use(q, -victim.gpus);
       const double left = tree_.share(other);
       tree_.use(q, victim.gpus);
-      // A queue within its quota always wins; else its new share is at most what the other one is left with.
-      if (tree_.borrows(preemptor_.queue) && tree_.share(own) > left) {
+      // A queue within its quota wins; else its new share is at most the share that is left to the other one.
+      const bool wins = way_.within_nominal_wins && !tree_.borrows(preemptor_.queue);
+      if (!wins && tree_.share(own) > left) {
         again[q].push_back(victim);
         continue;
       }

@@ -31,9 +31,13 @@ class KueueVictims {
   /// Appends the admitted workloads of a queue.
   using Admitted = std::function<void(std::size_t queue, std::vector<KueueJob>&)>;
 
+  /// The way in which victims are found: classical, or by shares, where a queue within its quota may always win.
+  struct Way {
+    bool is_fair = false, within_nominal_wins = true;
+  };
   /// Simulates in `tree`, and leaves it as it was.
-  KueueVictims(QueueTree& tree, const AccountTree& accounts, bool is_fair, Admitted admitted)
-      : tree_{tree}, accounts_{accounts}, is_fair_{is_fair}, admitted_{std::move(admitted)} {}
+  KueueVictims(QueueTree& tree, const AccountTree& accounts, Way way, Admitted admitted)
+      : tree_{tree}, accounts_{accounts}, way_{way}, admitted_{std::move(admitted)} {}
 
   /// The workloads without which the quota suffices for this one; empty if none may go or they don't suffice.
   [[nodiscard]] std::vector<KueueJob> find(const KueueJob& preemptor);
@@ -72,7 +76,7 @@ class KueueVictims {
 
   QueueTree& tree_;
   const AccountTree& accounts_;
-  bool is_fair_;
+  Way way_;
   Admitted admitted_;
   KueueJob preemptor_;
 };

@@ -14,7 +14,6 @@ QueuePolicy::QueuePolicy(AccountTree tree, Time requeue)
 void QueuePolicy::queued(const JobView& view) {
   if (!in_pass_) return arrived_.push_back(view);
   QueuedJob& one = job(view.id);  // it was preempted
-  gave_way_.push_back(view.id);
   one.view = view;
   release(one, now_);
   waits_again(one);
@@ -127,15 +126,7 @@ bool QueuePolicy::requeue(Time now) {
 void QueuePolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   settle(cluster);
   in_pass_ = true;
-  gave_way_.clear();
   decide(cluster, actions);
-  if (!gave_way_.empty())
-    actions.remark(
-        actions.preemption_costs()
-            ? "gave way; a preemption costs the work since the last checkpoint and a restart (checkpoints)"
-            : "gave way, which costs nothing here: checkpoints.restart_cost and checkpoints.period say what a "
-              "preemption costs",
-        gave_way_);
   if (actions.recording()) explain(cluster, actions);
   in_pass_ = false;
 }

@@ -131,7 +131,6 @@ class QueuePolicy : public SchedulingPolicy {
   std::vector<Lanes> waiting_;                            // by queue
   std::vector<std::map<std::uint64_t, JobId>> admitted_;  // by queue
   std::set<std::pair<Time, JobId>> evicted_;              // by the time at which they queue again
-  std::vector<JobId> gave_way_;                           // in the pass
   std::vector<JobId> left_;                               // since the last pass
   std::vector<JobView> arrived_;                          // since the last pass
 };

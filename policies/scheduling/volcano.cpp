@@ -62,7 +62,6 @@ class Volcano final : public QueuePolicy {
   bool reclaims_, whole_gangs_;
   std::vector<Node> nodes_;
   std::set<JobId> inqueue_;
-  double capacity_ = 0;
 };
 
 double Volcano::capability(std::size_t n) const {
@@ -97,14 +96,13 @@ void Volcano::divide(const ClusterView& cluster) {
     for (const auto& [key, lane] : waiting(q))
       asked += static_cast<double>(lane.jobs.size()) * job(std::get<JobId>(*lane.jobs.begin())).view.gpus;
     for (std::size_t n = q; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].request += asked;
-    const bool is_apart = q != tree().unmanaged() && accounts().accounts[q].has_servers;
+    const bool is_apart = q == tree().unmanaged() ? tree().size() == 1 : accounts().accounts[q].has_servers;
     if (is_apart) nodes_[q].deserved = static_cast<double>(kAnyGpus);
     if (!tree().has_parent(q) && !is_apart) roots.push_back(q);
   }
   // Queues without jobs don't count.
   std::erase_if(roots, [&](std::size_t n) { return nodes_[n].request == 0; });
-  capacity_ = cluster.gpus_in_service(-1, -1);
-  divide_below(roots, capacity_);
+  divide_below(roots, cluster.gpus_in_service(-1, -1));
 }
 
 /// By priority, then by share; with the hierarchy, from the level at which the two part: those with all that they ask
@@ -149,7 +147,7 @@ void Volcano::let_in(const ClusterView& cluster) {
           nodes_[q].admitted += job(std::get<JobId>(place)).view.gpus;
           all += job(std::get<JobId>(place)).view.gpus;
         }
-  const double used = capacity_ - cluster.free_gpus_of_vc(-1);
+  const auto gpus_of_cluster = static_cast<double>(cluster.gpus()), used = gpus_of_cluster - cluster.free_gpus();
   std::vector<std::size_t> queues;
   for (std::size_t q = 0; q < tree().size(); ++q)
     if (!waiting(q).empty()) queues.push_back(q);
@@ -160,7 +158,7 @@ void Volcano::let_in(const ClusterView& cluster) {
     for (const Place& place : places) {
       const JobId id = std::get<JobId>(place);
       const int gpus = job(id).view.gpus;
-      if (inqueue_.contains(id) || used + all + gpus > capacity_ * overcommit_) continue;
+      if (inqueue_.contains(id) || used + all + gpus > gpus_of_cluster * overcommit_) continue;
       if (static_cast<double>(nodes_[q].admitted + gpus) > capability(q)) continue;
       inqueue_.insert(id);
       nodes_[q].admitted += gpus;
