@@ -2,6 +2,7 @@
 
 #include "cli/instant_option.hpp"
 #include "cli/load.hpp"
+#include "cli/manifest_yaml.hpp"
 #include "cli/quantity_option.hpp"
 #include "scenarios/keys/reader.hpp"
 
@@ -15,7 +16,7 @@ ClusterSource::ClusterSource(const Arguments& arguments, const std::string& path
     for (const char* const option : {"now", "limit"}) arguments.refuse(option, "with a scenario, only with a folder");
     return;
   }
-  ClusterSnapshot snapshot = read_snapshot({&path, 1}, instant_of(arguments, "now", "since 1970"));
+  ClusterSnapshot snapshot = read_snapshot({&path, 1}, instant_of(arguments, "now", "since 1970"), read_manifests);
   snapshot_ = scenario_of(snapshot, "snapshot.csv", quantity_of<Time>(arguments, "limit"));
   path_ = (std::filesystem::path{path} / "snapshot.yaml").string();
 }

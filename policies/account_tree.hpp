@@ -2,8 +2,11 @@
 // AccountTree is the tree of accounts and users whose jobs a scheduling policy weighs against each other. The virtual
 // clusters of a workload are accounts; an account may have a parent, which need not be one that jobs name.
 
+#include "policies/queue_rules.hpp"
+
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -16,6 +19,11 @@ struct Account {
   std::optional<double> weight{};
   std::int32_t priority = 1;    ///< jobs of a larger one go first, >= 0
   std::int32_t job_factor = 1;  ///< its part of the priority of jobs, beside the largest one, >= 0
+  std::string name{};
+  std::optional<int> gpus{};  ///< its quota; nothing: none of its own
+  bool has_servers = false;   ///< of its own, so that it competes with no other account
+  bool borrows = false;       ///< it may use more than its quota
+  QueueRules rules{};
 };
 
 /// A user of an account: what Slurm calls an association.

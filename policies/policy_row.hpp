@@ -115,10 +115,12 @@ enum class Weighs : std::uint8_t { always_given, deadlines, prices };
 /// What a scheduling policy looks at of PolicyContext::accounts and of virtual clusters that may exceed their quotas.
 struct AccountUse {
   bool weight = false;
-  bool parent_and_users = false;
+  bool parent = false;
+  bool users = false;
   bool priority = false;
   bool job_factor = false;
-  bool guarantees = false;  ///< a quota that may be exceeded guarantees GPUs
+  bool guarantees = false;                    ///< a quota that may be exceeded guarantees GPUs
+  std::span<const std::string_view> rules{};  ///< members of QueueRules, with their names in scenarios
 };
 
 /// A policy as its own file describes it. The texts and parameters live as long as the program.

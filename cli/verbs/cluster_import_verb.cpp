@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/instant_option.hpp"
+#include "cli/manifest_yaml.hpp"
 #include "cli/output.hpp"
 #include "cli/quantity_option.hpp"
 #include "sim/error.hpp"
@@ -81,7 +82,8 @@ int cluster_import_verb(const Arguments& arguments) {
   if (output == list)
     throw UsageError{"--output: expected a scenario, such as now.yaml, beside which NAME.csv is written"};
   const std::optional<Time> limit = quantity_of<Time>(arguments, "limit");
-  ClusterSnapshot snapshot = read_snapshot(arguments.positionals(), instant_of(arguments, "now", "since 1970"));
+  ClusterSnapshot snapshot =
+      read_snapshot(arguments.positionals(), instant_of(arguments, "now", "since 1970"), read_manifests);
   const SnapshotScenario made = scenario_of(snapshot, fs::path{list}.filename().string(), limit);
   if (output) {
     std::vector<WrittenFile> files{{*output, made.yaml}};

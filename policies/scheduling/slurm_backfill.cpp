@@ -9,6 +9,7 @@
 #include "policies/registry.hpp"
 #include "policies/scheduling/backfill.hpp"
 #include "policies/scheduling/multifactor.hpp"
+#include "policies/scheduling/user_limits.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -67,7 +68,11 @@ class SlurmBackfill final : public BackfillPolicy {
   };
 
   SlurmBackfill(const Parameters& parameters, const PolicyContext& context, const AccountTree& tree)
-      : BackfillPolicy{parameters, context.quantum}, options_{parameters}, tree_{tree}, priority_{parameters, tree} {}
+      : BackfillPolicy{parameters, context.quantum},
+        options_{parameters},
+        tree_{tree},
+        priority_{parameters, tree},
+        users_{parameters} {}
 
   void joins(BackfillJob& job) override;
   void leaves(const BackfillJob& job, Time at, const JobView* next) override {
@@ -88,6 +93,9 @@ class SlurmBackfill final : public BackfillPolicy {
     return std::max(last_main_, multiple_before(now, options_.sched_interval));
   }
   void count_started(const BackfillJob& job, Time now);
+  [[nodiscard]] bool is_over_limit(const JobView& view, const ClusterView& cluster) const {
+    return view.gpus > cluster.quota_left(view.vc) || users_.exceeds(view);
+  }
   void run_main(const ClusterView& cluster, SchedulingActions& actions, std::int64_t depth);
   void begin_backfill(const ClusterView& cluster);
   void go_on_with_backfill(const ClusterView& cluster, SchedulingActions& actions);
@@ -116,6 +124,7 @@ class SlurmBackfill final : public BackfillPolicy {
   SlurmOptions options_;
   AccountTree tree_;
   MultifactorPriority priority_;
+  UserLimits users_;
   std::set<Place> queue_;
   std::map<JobId, Place> places_;
   std::vector<JobId> joined_;   // since the last pass
@@ -178,7 +187,9 @@ void SlurmBackfill::look(const ClusterView& cluster) {
   for (const Leaving& each : std::exchange(left_, {})) {
     is_new_period = priority_.advance(each.at) || is_new_period;
     priority_.ends(each.job, each.at);
+    users_.count(each.job, -1);
     if (each.next) priority_.starts(*each.next, each.at);
+    if (each.next) users_.count(*each.next, 1);
   }
   is_new_period = priority_.advance(now) || is_new_period;
   std::uint64_t service = 0;
@@ -206,6 +217,7 @@ void SlurmBackfill::count_started(const BackfillJob& job, Time now) {
   places_.erase(place);
   plans_.erase(job.view.id);
   priority_.starts(job.view, now);
+  users_.count(job.view, 1);
   ++events_;
 }
 
@@ -217,7 +229,7 @@ void SlurmBackfill::run_main(const ClusterView& cluster, SchedulingActions& acti
   std::int64_t tested = 0;
   for (auto at = queue_.begin(); at != queue_.end() && tested < depth;) {
     BackfillJob& first = job(std::get<JobId>(*at++));
-    if (first.view.gpus > cluster.quota_left(first.view.vc)) continue;  // blocks no other job
+    if (is_over_limit(first.view, cluster)) continue;  // blocks no other job
     JobView any;
     any.vc = first.view.vc;
     const ServerRange servers = cluster.servers_for(any);
@@ -258,7 +270,7 @@ void SlurmBackfill::go_on_with_backfill(const ClusterView& cluster, SchedulingAc
     const JobId id = open.queue[open.next];
     if (!places_.contains(id)) continue;  // it has started meanwhile
     BackfillJob& next = job(id);
-    if (next.view.gpus > cluster.quota_left(next.view.vc) || !may_consider(next.view)) continue;
+    if (is_over_limit(next.view, cluster) || !may_consider(next.view)) continue;
     const Tested tested = test(next, cluster, actions);
     if (tested == Tested::no) continue;
     ++open.tests;
@@ -462,7 +474,7 @@ void SlurmBackfill::explain(const ClusterView& cluster, SchedulingActions& actio
   for (const auto& [id, place] : places_) {
     const BackfillJob& waiting = job(id);
     const auto plan = plans_.find(id);
-    if (waiting.view.gpus > cluster.quota_left(waiting.view.vc)) {
+    if (is_over_limit(waiting.view, cluster)) {
       actions.blocked(id, Why::quota);
     } else if (!has_gpus(cluster, waiting.view)) {
       actions.blocked(id, Why::no_gpus);
@@ -490,7 +502,8 @@ std::unique_ptr<SchedulingPolicy> make_slurm_backfill(const Parameters& paramete
 AccountUse accounts_of_slurm(const Parameters& parameters) {
   const bool has_fair_share = parameters.get<double>("weight_fairshare") > 0;
   return {.weight = has_fair_share,
-          .parent_and_users = has_fair_share,
+          .parent = has_fair_share,
+          .users = has_fair_share,
           .priority = true,
           .job_factor = parameters.get<double>("weight_partition") > 0};
 }
@@ -526,9 +539,10 @@ constexpr ParameterInfo kSlurmParameters[] = {
     kBackfillParameters[1]};
 
 constexpr auto kAllParameters = [] {
-  std::array<ParameterInfo, std::size(kSlurmParameters) + std::size(kMultifactorParameters)> all{};
-  std::ranges::copy(kSlurmParameters, all.begin());
-  std::ranges::copy(kMultifactorParameters, all.begin() + std::size(kSlurmParameters));
+  std::array<ParameterInfo, std::size(kSlurmParameters) + std::size(kMultifactorParameters) + std::size(kUserLimits)>
+      all{};
+  const auto end = std::ranges::copy(kMultifactorParameters, std::ranges::copy(kSlurmParameters, all.begin()).out).out;
+  std::ranges::copy(kUserLimits, end);
   return all;
 }();
 

@@ -46,23 +46,49 @@ std::int64_t in_thousandths(double number) {
   return std::llround(number * kThousandths);
 }
 
+template <auto kRule, class T>
+MapMember<NamedVirtualCluster> rule_field(std::string_view name, Codec<T> codec) {
+  return {name,
+          member_io<NamedVirtualCluster, T>([](NamedVirtualCluster& vc) -> T& { return vc.rules.*kRule; },
+                                            std::move(codec)),
+          false,
+          {}};
+}
+
 Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
   using Vc = NamedVirtualCluster;
   const Codec<WeightedUser> user =
       map_codec<WeightedUser>({field("name", &WeightedUser::name, text_codec(), true),
                                field("weight", &WeightedUser::weight, number_codec(0, kMaxWeight))},
                               "{name: ann, weight: 2}");
-  const Codec<Vc> vc =
-      map_codec<Vc>({field("name", &Vc::name, text_codec(), true),
-                     field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
-                     field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
-                     field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec()),
-                     field("parent", &Vc::parent, text_codec()),
-                     field("weight", &Vc::weight, optional_codec(number_codec(0, kMaxWeight), "")),
-                     field("priority", &Vc::priority, integer_codec<int>(0, kMaxPriority)),
-                     field("job_factor", &Vc::job_factor, integer_codec<int>(0, kMaxPriority)),
-                     field("users", &Vc::users, list_codec(user, "users"))},
-                    "{name: vision, gpus: 32}");
+  const auto count = optional_codec(integer_codec<int>(0, kMaxQuota), "");
+  const auto rule = [](bool with_any) {
+    std::vector<std::pair<std::string, PreemptionRule>> rules{{"never", PreemptionRule::never},
+                                                              {"lower-priority", PreemptionRule::lower},
+                                                              {"lower-or-newer", PreemptionRule::lower_or_newer}};
+    if (with_any) rules.emplace_back("any", PreemptionRule::any);
+    return choice_codec<PreemptionRule>(std::move(rules));
+  };
+  const Codec<Vc> vc = map_codec<Vc>(
+      {field("name", &Vc::name, text_codec(), true),
+       field("servers", &Vc::servers, optional_codec(integer_codec<int>(1, kMaxServers), "")),
+       field("gpus", &Vc::gpus, optional_codec(integer_codec<int>(0, kMaxQuota), "")),
+       field("borrow", &Vc::borrow, bool_codec()), field("others", &Vc::others, bool_codec()),
+       field("parent", &Vc::parent, text_codec()),
+       field("weight", &Vc::weight, optional_codec(number_codec(0, kMaxWeight), "")),
+       field("priority", &Vc::priority, integer_codec<int>(0, kMaxPriority)),
+       field("job_factor", &Vc::job_factor, integer_codec<int>(0, kMaxPriority)),
+       field("users", &Vc::users, list_codec(user, "users")),
+       rule_field<&QueueRules::borrowing_limit>("borrowing_limit", count),
+       rule_field<&QueueRules::lending_limit>("lending_limit", count),
+       rule_field<&QueueRules::guarantee>("guarantee", count), rule_field<&QueueRules::strict>("strict", bool_codec()),
+       rule_field<&QueueRules::reclaimable>("reclaimable", bool_codec()),
+       rule_field<&QueueRules::within>("preempt_within", rule(false)),
+       rule_field<&QueueRules::reclaim>("reclaim", rule(true)),
+       rule_field<&QueueRules::borrow_preempting>("borrow_preempting", bool_codec()),
+       rule_field<&QueueRules::borrow_threshold>("borrow_threshold",
+                                                 optional_codec(integer_codec<int>(-kMaxQuota, kMaxQuota), ""))},
+      "{name: vision, gpus: 32}");
   return numbered_list(vc, "virtual clusters", kMaxItems);
 }
 
@@ -217,9 +243,33 @@ void check_vc_tree(std::span<const NamedVirtualCluster> vcs, const Complain& com
   }
 }
 
+/// Complains about what a virtual cluster may use beyond its quota, lend of it, or keep.
+template <class Complain>
+void check_borrowing(const NamedVirtualCluster& vc, const Complain& complain) {
+  const QueueRules& rules = vc.rules;
+  const std::string_view member = vc.borrow ? ".borrow" : ".borrowing_limit";
+  if (vc.may_borrow() && vc.servers)
+    complain(vc, member, fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
+  if (vc.may_borrow() && !vc.servers && !vc.gpus)
+    complain(vc, member,
+             fmt::format("`{}` has no quota of gpus that it could exceed by borrowing{}", vc.name,
+                         vc.borrow ? "" : "; give it gpus: 0 if it has nothing of its own"));
+  const auto check = [&](std::string_view name, const std::optional<int>& gpus) {
+    if (gpus && !vc.gpus) complain(vc, name, fmt::format("`{}` has no quota of gpus", vc.name));
+    if (gpus && vc.gpus && *gpus > *vc.gpus)
+      complain(vc, name, fmt::format("{} is more than the quota of `{}`, gpus: {}", *gpus, vc.name, *vc.gpus));
+  };
+  check(".lending_limit", rules.lending_limit);
+  check(".guarantee", rules.guarantee);
+  if (rules.borrow_threshold && !rules.borrow_preempting)
+    complain(vc, ".borrow_threshold",
+             fmt::format("changes nothing without borrow_preempting; give `{}` borrow_preempting: true", vc.name));
+}
+
 /// True if it is there as an account of the tree.
 bool is_in_tree(std::span<const NamedVirtualCluster> vcs, const NamedVirtualCluster& vc) {
   return !vc.parent.empty() || vc.weight || vc.priority != 1 || vc.job_factor != 1 || !vc.users.empty() ||
+         vc.rules != QueueRules{} ||
          std::ranges::any_of(vcs, [&](const auto& other) { return other.parent == vc.name; });
 }
 
@@ -246,10 +296,7 @@ std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {
     const bool has_neither = !vc.servers && !vc.gpus;
     if ((vc.servers && vc.gpus) || (has_neither && !vc.others && !is_in_tree(cluster.vcs, vc)))
       complain(vc, "", fmt::format("`{}` needs servers or gpus, one of the two", vc.name));
-    if (vc.borrow && vc.servers)
-      complain(vc, ".borrow", fmt::format("`{}` has servers of its own: it can't borrow", vc.name));
-    if (vc.borrow && has_neither)
-      complain(vc, ".borrow", fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
+    check_borrowing(vc, complain);
     servers += vc.servers.value_or(0);
   }
   check_vc_tree(cluster.vcs, complain);
@@ -282,7 +329,7 @@ ClusterSpec cluster_spec(const ClusterSetup& cluster, const WorkloadSetup& setup
     } else if (vc.gpus) {
       made.quota = *vc.gpus;
     }
-    made.borrows = vc.borrow;
+    made.borrows = vc.may_borrow();
     all.push_back(made);
     names.push_back(vc.name);
   }

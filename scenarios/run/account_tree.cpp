@@ -23,7 +23,15 @@ AccountTree account_tree(const ClusterSetup& cluster, const Workload& workload) 
   for (const std::string& name : names) {
     const NamedVirtualCluster& vc = *std::ranges::find(cluster.vcs, name, &NamedVirtualCluster::name);
     const auto account = static_cast<std::int32_t>(tree.accounts.size());
-    tree.accounts.push_back({index(names, vc.parent), vc.weight, vc.priority, vc.job_factor});
+    tree.accounts.push_back({.parent = index(names, vc.parent),
+                             .weight = vc.weight,
+                             .priority = vc.priority,
+                             .job_factor = vc.job_factor,
+                             .name = vc.name,
+                             .gpus = vc.gpus,
+                             .has_servers = vc.servers.has_value(),
+                             .borrows = vc.may_borrow(),
+                             .rules = vc.rules});
     std::int32_t unknown = static_cast<std::int32_t>(workload.users.size());  // no job is theirs
     for (const WeightedUser& user : vc.users) {
       const std::int32_t known = index(workload.users, user.name);

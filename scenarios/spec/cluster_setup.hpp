@@ -2,6 +2,7 @@
 // The cluster of a scenario: servers, GPUs, virtual clusters, types of servers.
 
 #include "network/host_links.hpp"
+#include "policies/queue_rules.hpp"
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/spec/meter_setup.hpp"
 #include "sim/units.hpp"
@@ -31,6 +32,8 @@ struct NamedVirtualCluster {
   std::vector<WeightedUser> users{};
   bool borrow = false;
   bool others = false;  ///< also takes the jobs of virtual clusters that are not listed, and those without one
+  QueueRules rules{};   ///< a borrowing limit also lets it borrow
+  [[nodiscard]] bool may_borrow() const { return borrow || rules.borrowing_limit; }
   bool operator==(const NamedVirtualCluster&) const = default;
 };
 

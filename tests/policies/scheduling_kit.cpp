@@ -287,7 +287,7 @@ std::int64_t Played::total_preemptions() const {
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
             std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
             std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes,
-            const FailureSpec& failures, std::vector<std::vector<JobPace>> paces) {
+            const FailureSpec& failures, std::vector<std::vector<JobPace>> paces, const AccountTree& accounts) {
   Played played;
   Workload workload;
   workload.paces = std::move(paces);
@@ -299,6 +299,7 @@ Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpe
   workload.jobs = std::move(jobs);
   PolicyContext context;
   context.quantum = rules.quantum;
+  context.accounts = [&] { return accounts; };
   PolicySet policies{std::make_unique<Watch>(scheduling(choice, context), played),
                      placement ? std::move(placement) : std::make_unique<AnyGpus>(),
                      std::make_unique<AnyMessage>(),

@@ -65,7 +65,7 @@ struct Played {
                           std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {},
                           std::vector<std::vector<JobSize>> sizes = {},
                           std::vector<std::vector<BatchRegime>> regimes = {}, const FailureSpec& failures = {},
-                          std::vector<std::vector<JobPace>> paces = {});
+                          std::vector<std::vector<JobPace>> paces = {}, const AccountTree& accounts = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 

@@ -134,9 +134,9 @@ bool conserves_work(const Choice& choice) {
     return parameter.name == "round_s" || parameter.name == "period_s";
   });
   // The first guaranteed job of antman that waits holds back those behind it.
-  // Slurm backfills in passes of its own.
-  return !is("fifo") && !is("easy") && !is("conservative") && !is("slurm-backfill") && !is("antman") && !has_rounds &&
-         strict == choice.parameters.end();
+  // Slurm backfills in passes of its own. A job that Volcano has let in may keep others out though it doesn't fit.
+  return !is("fifo") && !is("easy") && !is("conservative") && !is("slurm-backfill") && !is("volcano") &&
+         !is("antman") && !has_rounds && strict == choice.parameters.end();
 }
 
 }  // namespace

@@ -185,5 +185,5 @@ TEST_CASE("accounts: the check of a scenario says where a quota that may be exce
   CHECK(warnings("{policy: drf, by_user: true}") == "");
   CHECK(warnings("easy") ==
         "cluster.vcs: under the policy `easy` `gpus` guarantees nothing to virtual clusters with `borrow: true`; under "
-        "drf and fair-share it does");
+        "drf, fair-share, kueue, kai and volcano it does");
 }

@@ -182,6 +182,59 @@ TEST_CASE("pods of a job are one job of Kubernetes, which needs a limit from out
         std::string::npos);
 }
 
+TEST_CASE("queues of Kueue become virtual clusters with their cohorts, and local queues stand for them") {
+  const std::string list = R"j({"items": [
+    {"kind": "Node", "metadata": {"name": "n1"}, "spec": {}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}},
+    {"kind": "Pod", "metadata": {"name": "p", "namespace": "team", "creationTimestamp": "2026-11-02T08:00:00Z",
+      "labels": {"kueue.x-k8s.io/queue-name": "local"}},
+      "spec": {"activeDeadlineSeconds": 60, "containers": [{"resources": {"requests": {"nvidia.com/gpu": "4"}}}]},
+      "status": {"phase": "Pending"}},
+    {"kind": "LocalQueue", "apiVersion": "kueue.x-k8s.io/v1beta2", "metadata": {"name": "local", "namespace": "team"},
+      "spec": {"clusterQueue": "red"}},
+    {"kind": "ClusterQueue", "apiVersion": "kueue.x-k8s.io/v1beta2", "metadata": {"name": "red"}, "spec": {
+      "cohortName": "all", "queueingStrategy": "StrictFIFO", "fairSharing": {"weight": "0.5"},
+      "resourceGroups": [{"flavors": [{"resources": [{"name": "cpu", "nominalQuota": 9},
+        {"name": "nvidia.com/gpu", "nominalQuota": 6, "borrowingLimit": "2", "lendingLimit": 3}]}]}],
+      "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any",
+        "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 50}}}}]})j";
+  ClusterSnapshot snapshot = snapshot_of({{"all.json", list}});
+  const std::string yaml = scenario_of(snapshot, "now.csv", std::nullopt).yaml;
+  CHECK(yaml.find("    - {name: \"red\", parent: \"all\", gpus: 6, borrowing_limit: 2, lending_limit: 3, weight: 0.5, "
+                  "strict: true, preempt_within: lower-priority, reclaim: any, borrow_preempting: true, "
+                  "borrow_threshold: 50}\n    - {name: \"all\"}\n") != std::string::npos);
+  CHECK(yaml.find("scheduling: {policy: kueue}") != std::string::npos);
+  CHECK(yaml.find("local") == std::string::npos);
+}
+
+TEST_CASE("queues of KAI and Volcano become virtual clusters with limits and weights") {
+  const std::string node =
+      R"j({"kind": "Node", "metadata": {"name": "n1"}, "spec": {}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}},)j";
+  const auto vcs_of = [&](const std::string& queues) {
+    ClusterSnapshot snapshot = snapshot_of({{"all.json", "{\"items\": [" + node + queues + "]}"}});
+    const std::string yaml = scenario_of(snapshot, "now.csv", std::nullopt).yaml;
+    return yaml.substr(yaml.find("  vcs:"));
+  };
+  const std::string kai = R"j({"kind": "Queue", "apiVersion": "scheduling.run.ai/v2", "metadata": {"name": "a"},
+      "spec": {"priority": 200, "resources": {"gpu": {"quota": -1, "overQuotaWeight": 2, "limit": -1}}}},
+    {"kind": "Queue", "apiVersion": "scheduling.run.ai/v2", "metadata": {"name": "b"},
+      "spec": {"parentQueue": "a", "resources": {"gpu": {"quota": 2, "limit": 6}}}})j";
+  CHECK(vcs_of(kai) ==
+        "  vcs:\n    - {name: \"a\", gpus: 8, borrow: true, weight: 2, priority: 200}\n    - {name: \"b\", parent: "
+        "\"a\", "
+        "gpus: 2, borrowing_limit: 4, priority: 100}\npolicies:\n  scheduling: {policy: kai}\n  placement: "
+        "consolidated\n");
+  const std::string volcano = R"j({"kind": "Queue", "apiVersion": "scheduling.volcano.sh/v1beta1",
+      "metadata": {"name": "a"}, "spec": {"weight": 4, "capability": {"nvidia.com/gpu": 6}}},
+    {"kind": "Queue", "apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": {"name": "b"},
+      "spec": {"weight": 1, "reclaimable": false, "guarantee": {"resource": {"nvidia.com/gpu": "2"}}}})j";
+  CHECK(
+      vcs_of(volcano) ==
+      "  vcs:\n    - {name: \"a\", gpus: 0, borrowing_limit: 6, weight: 4}\n    - {name: \"b\", gpus: 2, borrow: true, "
+      "guarantee: 2, reclaimable: false}\npolicies:\n  scheduling: {policy: volcano}\n  placement: consolidated\n");
+  CHECK(complaint_about({{"all.json", "{\"items\": [" + node + kai + "," + volcano + "]}"}})
+            .find("a queue of volcano, and other files have queues of kai") != std::string::npos);
+}
+
 TEST_CASE("files that contradict each other are refused") {
   const std::string nodes = R"j({"nodes": [{"name": "n1", "gres": "gpu:4", "state": "mixed"}]})j";
   const auto queue = [](const std::string& node, const std::string& gpus) {

@@ -105,6 +105,16 @@ TEST_CASE("slurm-backfill, S9: of each user a pass considers bf_max_job_user job
                     {4, 1, 10 * kMinute, 0, 1}}) == "0@0:4, 0@1:3, 6000@0:4 planned 6000, 6000@1:1, 4@1:1");
 }
 
+TEST_CASE("slurm-backfill, S10: a job beyond a limit of its user waits, has no plan and blocks no other") {
+  // q1 and q2 hold the two GPUs that a user may have, until 6,000 s; q3 waits for them, the job of another user doesn't.
+  const std::vector<WaitingJob> jobs = {{0, 1, 100 * kMinute, 0, 0},
+                                        {0, 1, 100 * kMinute, 0, 0},
+                                        {4, 1, 10 * kMinute, 0, 0},
+                                        {5, 1, 10 * kMinute, 0, 1}};
+  for (const char* const limit : {", max_gpus_per_user: 2", ", max_jobs_per_user: 2"})
+    CHECK(outcome_of(kAtOnce + limit, "consolidated", 2, 4, jobs) == "0@0:1, 0@0:1, 6000@0:1, 5@0:1");
+}
+
 TEST_CASE("slurm-backfill, B1 to B5: places") {
   CHECK(outcome_of(kBySeconds, "worst-fit", 2, 2, {{0, 1, 100}, {0, 1, 1000}, {1, 2, 50}, {2, 1, 1000}, {3, 1, 90}}) ==
         "0@0:1, 0@1:1, 100@0:2 planned 100, 2@1:1, 3@0:1");

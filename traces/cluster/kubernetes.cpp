@@ -163,7 +163,7 @@ void add_kubernetes(const JsonValue& document, const std::string& file, ClusterS
       add_kubernetes_node(item, snapshot);
     else if (kind == "Pod")
       add_pod(item, snapshot);
-    else
+    else if (!add_kubernetes_queue(item, snapshot))
       ++snapshot.left_out["objects of Kubernetes"][kind];
   }
 }

@@ -53,18 +53,29 @@ bool add_json(const std::string& text, const std::string& file, bool is_named, C
   return true;
 }
 
-void add_file(const std::string& file, bool is_named, ClusterSnapshot& snapshot) {
+/// True if a line at the begin of a document says so.
+bool is_manifest(std::string_view text) {
+  return text.starts_with("apiVersion:") || text.find("\napiVersion:") != std::string_view::npos;
+}
+
+void add_file(const std::string& file, bool is_named, const ManifestReader& yaml, ClusterSnapshot& snapshot) {
   const std::unique_ptr<ByteSource> source = open_file(file);
   const std::string text = read_all(*source);
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const bool is_json = begin != std::string::npos && (text[begin] == '{' || text[begin] == '[');
+  if (!is_json && yaml && is_manifest(text)) {
+    const JsonValue documents = yaml(text, file);
+    add_kubernetes(documents, file, snapshot);
+    snapshot.files.push_back(file);
+    return;
+  }
   const bool is_read = is_json ? add_json(text, file, is_named, snapshot) : add_slurm_text(text, file, snapshot);
   if (is_read) {
     snapshot.files.push_back(file);
   } else if (is_named) {
     throw InputError{{.file = file,
                       .reason = "expected slurm.conf, gres.conf, the text of `scontrol show node`, or JSON of squeue, "
-                                "sinfo, scontrol or kubectl"}};
+                                "sinfo, scontrol or kubectl, or YAML of Kubernetes"}};
   } else {
     ++snapshot.left_out["files"][fs::path{file}.filename().string()];
   }
@@ -147,12 +158,13 @@ void add_job_once(SnapshotJob job, const JsonItem& item, ClusterSnapshot& snapsh
   snapshot.jobs.push_back(std::move(job));
 }
 
-ClusterSnapshot read_snapshot(std::span<const std::string> paths, std::optional<Time> now) {
+ClusterSnapshot read_snapshot(std::span<const std::string> paths, std::optional<Time> now, const ManifestReader& yaml) {
   ClusterSnapshot snapshot;
-  for (const auto& [file, is_named] : files_of(paths)) add_file(file, is_named, snapshot);
+  for (const auto& [file, is_named] : files_of(paths)) add_file(file, is_named, yaml, snapshot);
   complete_nodes(snapshot);
   complete_now(now, snapshot);
   complete_jobs(snapshot);
+  complete_queues(snapshot);
   const std::string first = paths.front();
   if (snapshot.nodes.empty())
     throw InputError{{.file = first,

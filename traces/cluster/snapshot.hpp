@@ -50,6 +50,21 @@ struct SnapshotJob {
   std::vector<std::string> after;  ///< jobs that must have ended first
 };
 
+/// A queue of Kueue, Volcano or KAI, or a cohort of Kueue, with its quotas of GPUs.
+struct SnapshotQueue {
+  std::string name, parent;
+  std::optional<std::int64_t> gpus{};  ///< quota, or GPUs that it deserves; -1: any number
+  std::optional<std::int64_t> borrowing_limit{}, lending_limit{}, guarantee{};
+  std::optional<std::int64_t> most{};  ///< that it may use: limit, capability
+  double weight = 1;                   ///< 0: nothing over the quota
+  std::int64_t priority = 1;
+  bool is_cohort = false, is_strict = false, is_reclaimable = true, borrows_preempting = false;
+  bool is_deserved = false;       ///< the plugin capacity of Volcano
+  bool may_borrow = true;         ///< false: it has no cohort to borrow from
+  std::string within, reclaim{};  ///< rules of preemption as in scenarios; empty: never
+  std::optional<std::int64_t> threshold{};
+};
+
 /// What the files say and the scenario doesn't: how often each thing occurs, by kind and name.
 using LeftOut = std::map<std::string, std::map<std::string, std::int64_t>>;
 
@@ -61,7 +76,9 @@ struct ClusterSnapshot {
   std::string now_source;                         ///< what says so, in words
   std::vector<SnapshotNode> nodes;                ///< each name once; only nodes with GPUs
   std::vector<SnapshotPartition> partitions;
-  std::vector<SnapshotJob> jobs;  ///< each name once
+  std::vector<SnapshotJob> jobs;                    ///< each name once
+  std::vector<SnapshotQueue> queues;                ///< each name once
+  std::map<std::string, std::string> local_queues;  ///< of Kueue: `namespace/name`, and the queue for which it stands
   LeftOut left_out;
   std::vector<std::string> files;  ///< that were read
 
@@ -75,7 +92,10 @@ struct ClusterSnapshot {
 /// Reads the files of a cluster; a folder stands for all files in it, of which files of other kinds are noted. `now` is
 /// the instant of the snapshot since 1970, where the files don't say it. Throws InputError with file and line, or file
 /// and JSON path, for a file that is damaged, is of another kind, contradicts another file, or has no GPU.
-[[nodiscard]] ClusterSnapshot read_snapshot(std::span<const std::string> paths, std::optional<Time> now);
+/// `yaml` reads manifests of Kubernetes: the documents of a text as the list `items` of an object.
+using ManifestReader = std::function<JsonValue(const std::string& text, const std::string& file)>;
+[[nodiscard]] ClusterSnapshot read_snapshot(std::span<const std::string> paths, std::optional<Time> now,
+                                            const ManifestReader& yaml = {});
 
 /// The names in a list of hosts of Slurm: `gpu[001-004,007],login1`. Nothing if it has another form, or more than
 /// 100,000 names.

@@ -19,4 +19,12 @@ void add_node_once(SnapshotNode node, const JsonItem& item, ClusterSnapshot& sna
 /// Adds a job. Throws InputError if the snapshot has a job of that name.
 void add_job_once(SnapshotJob job, const JsonItem& item, ClusterSnapshot& snapshot);
 
+/// Adds a queue of Kueue, Volcano or KAI; false if the object is none.
+bool add_kubernetes_queue(const JsonItem& item, ClusterSnapshot& snapshot);
+/// Adds cohorts that have no object, and names the queues of jobs for which local queues stand.
+void complete_queues(ClusterSnapshot& snapshot);
+/// The queue as an element of `cluster.vcs`; `name` and `parent` are quoted.
+[[nodiscard]] std::string queue_yaml(const SnapshotQueue& queue, const std::string& name, const std::string& parent,
+                                     std::int64_t all_gpus);
+
 }  // namespace contend

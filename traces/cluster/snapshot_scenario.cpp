@@ -5,6 +5,7 @@
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 #include "text/words.hpp"
+#include "traces/cluster/snapshot_parts.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/timestamp.hpp"
 
@@ -42,6 +43,8 @@ class ScenarioMaker {
   ScenarioMaker(ClusterSnapshot& snapshot, std::optional<Time> limit) : snapshot_{snapshot}, limit_{limit} {
     for (const SnapshotJob& job : snapshot_.jobs) named_.insert(job.partitions.begin(), job.partitions.end());
     for (const SnapshotPartition& each : snapshot_.partitions) partitions_.try_emplace(each.name, each);
+    for (const SnapshotQueue& each : snapshot_.queues)
+      partitions_.try_emplace(each.name, SnapshotPartition{.name = each.name});
     for (const std::string& name : named_) partitions_.try_emplace(name, SnapshotPartition{.name = name});
     group_nodes();
     rank_priorities();
@@ -244,6 +247,7 @@ class ScenarioMaker {
       out += fmt::format("#   {}\n", join(nodes));
     }
     out += fmt::format("schema_version: 2\nname: {}\ncluster:\n", in_quotes(snapshot_.name));
+    bool is_capacity = false;
     if (groups_.size() == 1) {
       out += fmt::format("  servers: {}\n  gpus_per_server: {}\n", groups_.front().nodes.size(),
                          groups_.front().first->gpus);
@@ -255,11 +259,24 @@ class ScenarioMaker {
     }
     if (partitions_.size() > 1) {
       out += "  vcs:\n";
+      std::int64_t gpus = 0;
+      for (const NodeGroup& group : groups_) gpus += std::ssize(group.nodes) * group.first->gpus;
+      for (const SnapshotQueue& each : snapshot_.queues) {
+        SnapshotQueue queue = each;
+        if (snapshot_.scheduler == "kueue" && queue.parent.empty()) queue.may_borrow = queue.is_cohort;
+        out += fmt::format("    - {}\n", queue_yaml(queue, in_quotes(queue.name),
+                                                    queue.parent.empty() ? "" : in_quotes(queue.parent), gpus));
+        if (queue.is_deserved) is_capacity = true;
+      }
+      const auto is_queue = [&](const std::string& name) {
+        return std::ranges::find(snapshot_.queues, name, &SnapshotQueue::name) != snapshot_.queues.end();
+      };
       for (const auto& [name, partition] : partitions_)
-        out += fmt::format("    - {{name: {}, weight: 1, priority: {}}}\n", in_quotes(name), partition.tier);
+        if (!is_queue(name))
+          out += fmt::format("    - {{name: {}, weight: 1, priority: {}}}\n", in_quotes(name), partition.tier);
     }
     const std::string scheduler = snapshot_.scheduler.empty() ? "fifo" : snapshot_.scheduler;
-    std::string parameters;
+    std::string parameters = is_capacity ? ", capacity: true" : "";
     if (scheduler == "slurm-backfill") {
       for (const auto& [name, value] : snapshot_.parameters) parameters += fmt::format(", {}: {}", name, value);
       if (largest_priority_ > 0) parameters += fmt::format(", weight_qos: {}", kWeightOfPriority * largest_priority_);

@@ -53,7 +53,7 @@ enum class ReferenceOrder : std::uint8_t {
   remaining_service,  ///< SRSF: remaining duration times GPUs
 };
 
-struct QueueRules {
+struct ReferenceRules {
   ReferenceOrder order = ReferenceOrder::submission;  ///< submission, duration or gpus
   bool strict = true;                                 ///< the first job that finds no room blocks those behind it
   std::int64_t quantum = 1;                           ///< decisions happen at multiples of it; ends at any tick
@@ -61,7 +61,7 @@ struct QueueRules {
 
 /// Schedules without preemption: FIFO, fit-first or SJF, event-driven or by quantum.
 [[nodiscard]] ReferenceSchedule reference_queue(std::span<const ReferenceJob> jobs, const ReferenceCluster& cluster,
-                                                const QueueRules& rules);
+                                                const ReferenceRules& rules);
 
 /// Schedules with preemption, as Tiresias and Muri: at every arrival and end, it goes through all jobs, running or not,
 /// in the order of their keys and assigns GPUs of an empty cluster; jobs that find room run, the others do not.

@@ -24,7 +24,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) {
 }  // namespace
 
 ReferenceSchedule reference_queue(std::span<const ReferenceJob> jobs, const ReferenceCluster& cluster,
-                                  const QueueRules& rules) {
+                                  const ReferenceRules& rules) {
   ReferenceSchedule schedule{std::vector<std::int64_t>(jobs.size()), std::vector<std::int64_t>(jobs.size()), 0};
   ReferenceServers servers{cluster};
   std::vector<std::size_t> queue;
