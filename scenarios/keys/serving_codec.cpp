@@ -167,7 +167,8 @@ std::vector<MapMember<Served>> model_rows() {
       model_member<&M::name>("model", maybe(name_codec(transformer_names(), "names of `contend list transformers`"))),
       model_member<&M::config>("config", maybe(path_codec())),
       model_member<&M::device>("device", maybe(device_codec())),
-      model_member<&M::type>("dtype", data_type_codec()),
+      model_member<&M::type>("dtype", data_type_codec({DataType::fp8})),
+      model_member<&M::cache_type>("kv_dtype", maybe(data_type_codec({DataType::fp8}))),
       model_member<&M::parallel>("parallel", map_of(degree_rows(), "{tensor: 4}")),
       model_member<&M::memory_share>("memory_share", number_codec(0.01, 1)),
       model_member<&M::context>("context", integer_codec<std::int64_t>(1, kMostTokens)),
@@ -230,7 +231,7 @@ template <class Add>
 void check_step(const Served& entry, const Add& add) {
   const ServedModel& served = entry.served;
   if (!served.given()) {
-    for (const char* const member : {"device", "dtype", "parallel", "memory_share", "context", "host"})
+    for (const char* const member : {"device", "dtype", "kv_dtype", "parallel", "memory_share", "context", "host"})
       if (entry.given.contains(member)) add(member, "says how a model is served, and there is none", "give a model");
     if (!entry.given.contains("step"))
       add("", "how long a step takes is missing",

@@ -79,7 +79,8 @@ struct ServedModel {
   std::optional<std::string> name{};     ///< of transformer_names()
   std::optional<std::string> config{};   ///< or the path of a config.json; none of both: `step` is given
   std::optional<DeviceChoice> device{};  ///< a sheet
-  DataType type = DataType::bf16;        ///< of weights, products and KV cache
+  DataType type = DataType::bf16;        ///< of weights and products
+  std::optional<DataType> cache_type{};  ///< of the KV cache; none: as `type`, but 2 bytes with fp8
   ServedDegrees parallel{};
   double memory_share = 0.9;    ///< of the GPU's memory, for weights and KV cache
   std::int64_t context = 2048;  ///< ServingLayout::context

@@ -90,16 +90,17 @@ ReplicaSpec timed_replica(const TrainingSystem& system, const ServingEntry& entr
   const TransformerModel model = model_of(entry);
   const std::int64_t end = model.positions > 0 ? std::min(kTableEnd, model.positions) : kTableEnd;
   ReplicaSpec replica = entry.replica;
-  const ServingLayout layout{.tensor = degrees.tensor,
-                             .pipeline = degrees.pipeline,
-                             .expert = degrees.expert,
-                             .type = served.type,
-                             .cache_bytes = activation_bytes(served.type),
-                             .tokens = std::min(replica.tokens, end),
-                             .answers = std::min({replica.batch, replica.tokens, end}),
-                             .context = served.context,
-                             .host = served.host.step,
-                             .host_sequence = served.host.sequence};
+  const ServingLayout layout{
+      .tensor = degrees.tensor,
+      .pipeline = degrees.pipeline,
+      .expert = degrees.expert,
+      .type = served.type,
+      .cache_bytes = served.cache_type ? bytes_of(*served.cache_type) : activation_bytes(served.type),
+      .tokens = std::min(replica.tokens, end),
+      .answers = std::min({replica.batch, replica.tokens, end}),
+      .context = served.context,
+      .host = served.host.step,
+      .host_sequence = served.host.sequence};
   RooflineOptions options;
   options.sheet = system.network.as_framework;
   ReplicaNetwork network{system, degrees};
