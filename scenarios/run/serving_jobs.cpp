@@ -211,7 +211,9 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
 /// Gives a job the service of RL post-training, on such replicas.
 void post_train(const TrainingSystem& system, const RlEntry& entry, const ServingEntry& rollout, const FleetSpec& pool,
                 std::uint64_t seed, JobRequest& job) {
-  RlPlan made = rl_plan(system, entry, pool, job.gpus, seed, job.name);
+  RlEntry timed = entry;
+  timed.weights = weights_time(system, entry, entry.rollout_gpus.value_or(0), job.gpus);
+  RlPlan made = rl_plan(system, timed, pool, job.gpus, seed, job.name);
   made.gpus_per_replica = rollout.gpus();
   const auto plan = std::make_shared<const RlPlan>(std::move(made));
   job.duration = std::max(Time::nanoseconds(1), plan->alone);
