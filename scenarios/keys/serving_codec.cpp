@@ -3,6 +3,7 @@
 #include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/keys/device_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 
 #include <algorithm>
@@ -217,6 +218,7 @@ std::vector<MapMember<Served>> service_rows() {
       map_member<Served>("drafts", &Served::drafts, maybe_map(draft_rows(), "{tokens: 3, accepted: 0.8}")),
       map_member<Served>("scale", &Served::scale,
                          maybe_map(scale_rows(), "{min: 2, max: 8, up: 40, down: 15, cold_start: 90s}")),
+      map_member<Served>("power", &Served::power, service_power_codec()),
   };
 }
 
@@ -347,6 +349,7 @@ std::vector<MemberText> serving_members() {
   add("apart", member_texts(apart_rows(), ApartSetup{}));
   add("drafts", member_texts(draft_rows(), DraftSetup{}));
   add("scale", member_texts(scale_rows(), ScaleSetup{}));
+  add("power", service_power_members());
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/serving/fleet.hpp"
 #include "scenarios/spec/device_choice.hpp"
+#include "scenarios/spec/power_row_entry.hpp"
 #include "sim/service.hpp"
 #include "sim/units.hpp"
 
@@ -101,6 +102,7 @@ struct ServingEntry {
   std::optional<ApartSetup> apart{};
   std::optional<DraftSetup> drafts{};
   std::optional<ScaleSetup> scale{};
+  std::optional<ServicePower> power{};  ///< none: nothing is known of it
 
   /// Of a replica; a job has as many replicas as its GPUs are a multiple of them.
   [[nodiscard]] int gpus() const {
