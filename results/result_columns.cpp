@@ -98,10 +98,10 @@ constexpr Column<JobResult> answer_time(std::string_view name) {
   return {name, "seconds", value, true};
 }
 
-template <auto Figure>
-constexpr Column<JobResult> of_rounds(std::string_view name) {
+template <auto Part, auto Figure>
+constexpr Column<JobResult> answer_figure(std::string_view name) {
   const auto value = [](const JobResult& j) {
-    return j.answers && !std::isnan(j.answers->federated.*Figure) ? Cell{j.answers->federated.*Figure} : Cell{};
+    return j.answers && !std::isnan(((*j.answers).*Part).*Figure) ? Cell{((*j.answers).*Part).*Figure} : Cell{};
   };
   return {name, "number", value, true};
 }
@@ -239,13 +239,21 @@ constexpr Column<JobResult> kJobColumns[] = {
     answer_time<&ServiceFigures::rl, &RlFigures::group_s>("rl_group_s"),
     answer_time<&ServiceFigures::rl, &RlFigures::trainer_wait_s>("rl_trainer_wait_s"),
     answer_time<&ServiceFigures::rl, &RlFigures::pool_wait_s>("rl_pool_wait_s"),
-    of_rounds<&FederatedFigures::rounds>("rounds"),
-    of_rounds<&FederatedFigures::failed>("rounds_failed"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::rounds>("rounds"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::failed>("rounds_failed"),
     answer_time<&ServiceFigures::federated, &FederatedFigures::round_s>("round_s"),
-    of_rounds<&FederatedFigures::updates>("updates"),
-    of_rounds<&FederatedFigures::lost>("updates_lost"),
-    of_rounds<&FederatedFigures::sent_b>("payload_bytes"),
-    of_rounds<&FederatedFigures::dropped_b>("payload_dropped_bytes"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::updates>("updates"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::lost>("updates_lost"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::sent_b>("payload_bytes"),
+    answer_figure<&ServiceFigures::federated, &FederatedFigures::dropped_b>("payload_dropped_bytes"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::energy_j>("service_energy_j"),
+    answer_time<&ServiceFigures::power, &PowerFigures::capped_s>("capped_s"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::row_peak>("row_peak"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::row_mean>("row_mean"),
+    answer_time<&ServiceFigures::power, &PowerFigures::over_s>("row_over_s"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::over_j>("row_over_j"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::caps>("row_caps"),
+    answer_figure<&ServiceFigures::power, &PowerFigures::brakes>("row_brakes"),
     answers<&ServiceFigures::staleness_mean>("staleness_mean"),
     answers<&ServiceFigures::staleness_max>("staleness_max"),
 };
@@ -316,6 +324,13 @@ constexpr Metric where_known(std::string_view name, std::string_view title, std:
           .of_jobs = of_jobs,
           .of_some = true,
           .where_known = true};
+}
+
+/// A figure of a part of ServiceFigures.
+template <auto Part, auto Figure>
+constexpr Metric of_answers(std::string_view name, std::string_view title, std::string_view unit) {
+  return where_known(
+      name, title, unit, [](const Summary& s) { return (s.answers.*Part).*Figure; }, false);
 }
 
 constexpr Metric kSummaryMetrics[] = {
@@ -421,30 +436,26 @@ constexpr Metric kSummaryMetrics[] = {
         "kv_peak", "peak KV use", "share", [](const Summary& s) { return s.answers.kv_peak; }, false),
     where_known(
         "evictions", "evictions", "evictions", [](const Summary& s) { return s.answers.evictions; }, false),
-    where_known(
-        "rl_step_s", "RL step", "s", [](const Summary& s) { return s.answers.rl.step_s; }, false),
-    where_known(
-        "rl_group_s", "group of answers", "s", [](const Summary& s) { return s.answers.rl.group_s; }, false),
-    where_known(
-        "rl_trainer_wait_s", "wait of the RL trainer", "s",
-        [](const Summary& s) { return s.answers.rl.trainer_wait_s; }, false),
-    where_known(
-        "rl_pool_wait_s", "wait of RL rollouts", "s", [](const Summary& s) { return s.answers.rl.pool_wait_s; }, false),
-    where_known(
-        "rounds", "rounds", "rounds", [](const Summary& s) { return s.answers.federated.rounds; }, false),
-    where_known(
-        "rounds_failed", "failed rounds", "rounds", [](const Summary& s) { return s.answers.federated.failed; }, false),
-    where_known(
-        "round_s", "mean round", "s", [](const Summary& s) { return s.answers.federated.round_s; }, false),
-    where_known(
-        "updates", "updates", "updates", [](const Summary& s) { return s.answers.federated.updates; }, false),
-    where_known(
-        "updates_lost", "lost updates", "updates", [](const Summary& s) { return s.answers.federated.lost; }, false),
-    where_known(
-        "payload_bytes", "payload", "B", [](const Summary& s) { return s.answers.federated.sent_b; }, false),
-    where_known(
-        "payload_dropped_bytes", "dropped payload", "B", [](const Summary& s) { return s.answers.federated.dropped_b; },
-        false),
+    of_answers<&ServiceFigures::rl, &RlFigures::step_s>("rl_step_s", "RL step", "s"),
+    of_answers<&ServiceFigures::rl, &RlFigures::group_s>("rl_group_s", "group of answers", "s"),
+    of_answers<&ServiceFigures::rl, &RlFigures::trainer_wait_s>("rl_trainer_wait_s", "wait of the RL trainer", "s"),
+    of_answers<&ServiceFigures::rl, &RlFigures::pool_wait_s>("rl_pool_wait_s", "wait of RL rollouts", "s"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::rounds>("rounds", "rounds", "rounds"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::failed>("rounds_failed", "failed rounds", "rounds"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::round_s>("round_s", "mean round", "s"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::updates>("updates", "updates", "updates"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::lost>("updates_lost", "lost updates", "updates"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::sent_b>("payload_bytes", "payload", "B"),
+    of_answers<&ServiceFigures::federated, &FederatedFigures::dropped_b>("payload_dropped_bytes", "dropped payload",
+                                                                         "B"),
+    of_answers<&ServiceFigures::power, &PowerFigures::energy_j>("service_energy_j", "energy of services", "J"),
+    of_answers<&ServiceFigures::power, &PowerFigures::capped_s>("capped_s", "under a cap", "s"),
+    of_answers<&ServiceFigures::power, &PowerFigures::row_peak>("row_peak", "peak power of the row", "ratio"),
+    of_answers<&ServiceFigures::power, &PowerFigures::row_mean>("row_mean", "mean power of the row", "ratio"),
+    of_answers<&ServiceFigures::power, &PowerFigures::over_s>("row_over_s", "row above its budget", "s"),
+    of_answers<&ServiceFigures::power, &PowerFigures::over_j>("row_over_j", "energy over budget", "J"),
+    of_answers<&ServiceFigures::power, &PowerFigures::caps>("row_caps", "caps", "caps"),
+    of_answers<&ServiceFigures::power, &PowerFigures::brakes>("row_brakes", "brakes", "caps"),
     where_known(
         "staleness_mean", "mean staleness", "ratio", [](const Summary& s) { return s.answers.staleness_mean; }, false),
     where_known(
@@ -505,7 +516,7 @@ std::string_view shown_unit(std::string_view unit) {
 
 bool is_count(std::string_view unit) {
   return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts" ||
-         unit == "requests" || unit == "evictions" || unit == "rounds" || unit == "updates";
+         unit == "requests" || unit == "evictions" || unit == "rounds" || unit == "updates" || unit == "caps";
 }
 
 bool is_over_finished_jobs(const Metric& metric) {

@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -64,6 +66,18 @@ struct RlReport {
   std::int64_t trained = 0, staleness_sum = 0, staleness_max = 0;  ///< groups; versions by which weights had moved on
 };
 
+/// What the GPUs of a service drew, and the row of racks in which they stand (models/serving/power_row.hpp). All
+/// services of a row have the figures of the row by the end of the run.
+struct PowerReport {
+  double energy_j = 0;                ///< of the GPUs, while the service held them
+  Time capped;                        ///< for how long a cap was in force on them while it answered
+  double row_peak = 0;                ///< the largest mean power of the row in a period, by its budget
+  double row_mean = 0;                ///< mean power of the row by its budget
+  Time over;                          ///< for how long the row drew more than its budget, in whole periods
+  double over_j = 0;                  ///< energy beyond the budget
+  std::int64_t caps = 0, brakes = 0;  ///< commands that lowered clocks, and those among them that braked
+};
+
 /// What a service has done.
 struct ServiceReport {
   std::vector<RequestResult> requests;  ///< by arrival
@@ -75,6 +89,7 @@ struct ServiceReport {
   TokenGaps gaps{};              ///< between the tokens of each answer
   std::optional<RlReport> rl{};  ///< of RL post-training
   std::optional<FederatedReport> federated{};
+  std::optional<PowerReport> power{};
   std::optional<double> kv_peak{};  ///< the largest share of a replica's cache that was in use; none: without a limit
 };
 
@@ -86,6 +101,20 @@ struct ServiceMove {
   Time detection;                 ///< until somebody notices that GPUs have failed
 };
 
+/// What the services of one run have in common, by name. The first service that asks for a thing makes it.
+class ServiceShelf {
+ public:
+  template <class T, class Make>
+  std::shared_ptr<T> get(const std::string& name, const Make& make) {
+    std::shared_ptr<void>& place = things_[name];
+    if (!place) place = make();
+    return std::static_pointer_cast<T>(place);
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<void>> things_;  // of one type by name
+};
+
 class Service {
  public:
   Service() = default;
@@ -93,6 +122,8 @@ class Service {
   Service& operator=(const Service&) = delete;
   virtual ~Service() = default;
 
+  /// To be called once, before begin(): what it shares with others of the run. The shelf outlives it.
+  virtual void share(ServiceShelf& /*shelf*/) {}
   /// Its GPUs begin to answer, for the first time or again. What has arrived by now waits.
   virtual void begin(Time now) = 0;
   /// The next instant at which advance() is due, after begin(); never() if nothing is left to do.

@@ -12,6 +12,7 @@ void ServiceBody::start(JobId job) {
   if (!run.serving) {
     run.serving = std::make_unique<ServiceRun>();
     run.serving->its = state_.workload.services[static_cast<std::size_t>(run.spec->service)](run.arrival);
+    run.serving->its->share(shelf_);
   }
   for (const GpuId gpu : run.gpus) state_.gpu[gpu.index()].timed.push_back(job);
   if (!run.serving->moves_from.empty()) return arrive(run, job);

@@ -54,6 +54,7 @@ class ServiceBody final : public JobBody {
   [[nodiscard]] GpuTime present_steps(const JobRun& run) const;
 
   EngineState& state_;
+  ServiceShelf shelf_;
   std::function<void(JobId)> ends_, resizes_;
   std::set<JobId> asking_;  // whose services ask for GPUs
 };

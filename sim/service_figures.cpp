@@ -105,6 +105,26 @@ void add_federated(std::span<const ServiceReport* const> services, Staleness& st
   figures.dropped_b = sum.dropped.to_double();
 }
 
+/// Figures over power. Services of one row have equal figures of it.
+void add_power(std::span<const ServiceReport* const> services, PowerFigures& figures) {
+  double energy_j = 0;
+  bool is_any = false;
+  for (const ServiceReport* const service : services) {
+    if (!service->power) continue;
+    const PowerReport& each = *service->power;
+    is_any = true;
+    energy_j += each.energy_j;
+    figures.capped_s = std::fmax(figures.capped_s, each.capped.to_seconds());
+    figures.row_peak = std::fmax(figures.row_peak, each.row_peak);
+    figures.row_mean = std::fmax(figures.row_mean, each.row_mean);
+    figures.over_s = std::fmax(figures.over_s, each.over.to_seconds());
+    figures.over_j = std::fmax(figures.over_j, each.over_j);
+    figures.caps = std::fmax(figures.caps, static_cast<double>(each.caps));
+    figures.brakes = std::fmax(figures.brakes, static_cast<double>(each.brakes));
+  }
+  if (is_any) figures.energy_j = energy_j;
+}
+
 /// Figures over requests.
 void add_requests(const Samples& samples, double tokens, Time end, ServiceFigures& figures) {
   figures.requests = static_cast<double>(samples.requests);
@@ -146,6 +166,7 @@ ServiceFigures figures_of(std::span<const ServiceReport* const> services, Time e
   Staleness staleness;
   add_rl(services, staleness, figures);
   add_federated(services, staleness, figures);
+  add_power(services, figures.power);
   if (staleness.of > 0) {
     figures.staleness_mean = static_cast<double>(staleness.sum) / static_cast<double>(staleness.of);
     figures.staleness_max = static_cast<double>(staleness.max);

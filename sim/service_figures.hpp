@@ -37,6 +37,15 @@ struct FederatedFigures {
   double sent_b = kNaN, dropped_b = kNaN;  ///< bytes, both ways; useless bytes among them
 };
 
+/// What GPUs of services drew, and their rows of racks; NaN without the power of services.
+struct PowerFigures {
+  double energy_j = kNaN;                   ///< of the GPUs of services
+  double capped_s = kNaN;                   ///< under a cap, the longest of the services
+  double row_peak = kNaN, row_mean = kNaN;  ///< power by budget, of the row with the highest one
+  double over_s = kNaN, over_j = kNaN;      ///< of the row that was above its budget for longest
+  double caps = kNaN, brakes = kNaN;        ///< commands to a row, the most of them
+};
+
 /// Figures over the requests that had arrived by the end of the run. Rates are over the time from the first arrival to
 /// the last token of an answer that has ended, or to the end of the run if one hasn't. NaN without requests.
 struct ServiceFigures {
@@ -53,6 +62,7 @@ struct ServiceFigures {
   double evictions = kNaN;
   RlFigures rl;
   FederatedFigures federated;
+  PowerFigures power;
   double staleness_mean = kNaN, staleness_max = kNaN;  ///< of groups that RL trained and of updates, in versions
 };
 

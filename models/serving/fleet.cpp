@@ -13,6 +13,10 @@ namespace {
 void check_kind(const ReplicaSpec& kind) {
   constexpr std::int64_t kMostBlock = 1 << 20;
   kind.law.check();
+  for (const StepClock& clock : kind.clocks) {
+    clock.prompts.check();
+    clock.decodes.check();
+  }
   if (kind.tokens < 1 || kind.batch < 1)
     throw InputError("a step computes no token: its tokens or its batch are below 1");
   if (kind.block < 1 || kind.block > kMostBlock || kind.blocks < 1 || kind.blocks > ReplicaSpec::kUnlimited) {
@@ -88,6 +92,7 @@ const ServingReplica& Fleet::part(int replica) const {
 void Fleet::grow(int replicas) {
   for (std::size_t i = replicas_.size(); i < static_cast<std::size_t>(replicas); ++i) {
     replicas_.emplace_back(spec_.replica, spec_.speculation, records_, spec_.decode.replicas > 0);
+    replicas_.back().set_clock(clock_);
     link_free_.emplace_back();
     loads_.push_back(0);
     stages_.push_back(Stage::gone);
@@ -380,12 +385,23 @@ void Fleet::begin_steps() {
 
 void Fleet::hold() {
   held_ = true;
+  cut_leaps();
+}
+
+void Fleet::cut_leaps() {
   for (int i = 0; i < replicas(); ++i) {
     const int index = index_of(i);
     at(index).cut(now_);
     if (at(index).in_step()) step_ends_.emplace(at(index).step_end(), index);
   }
   end_steps();
+}
+
+void Fleet::set_clock(std::size_t clock) {
+  CONTEND_DCHECK(clock < spec_.replica.clocks.size(), "a fleet has this clock");
+  clock_ = clock;
+  cut_leaps();
+  for (int i = 0; i < replicas(); ++i) at(index_of(i)).set_clock(clock);
 }
 
 bool Fleet::stands() const {
@@ -423,6 +439,12 @@ Time Fleet::busy(int replica, Time now) const {
   const ServingReplica& its = part(replica);
   const Time ended = Time::nanoseconds(static_cast<std::int64_t>(its.totals().busy_ns));
   return its.in_step() ? ended + (now - its.step_begin()) : ended;
+}
+
+Int128 Fleet::drawn(int replica, Time now) const {
+  const ServingReplica& its = part(replica);
+  const Int128 ended = its.totals().drawn;
+  return its.in_step() ? ended + Int128{(now - its.step_begin()).ns()} * its.power() : ended;
 }
 
 ServingTotals Fleet::totals() const {

@@ -95,6 +95,11 @@ class Fleet {
   /// Replicas go on at the next begin_steps(). With `recompute` the caches are lost, those on their way and the hits of
   /// waiting requests, too: running requests go to the head of the queue in their order, with nothing computed.
   void release(bool recompute);
+  /// All replicas go on with this clock (ReplicaSpec::clocks) from their next steps on, from the instant of the last
+  /// advance() on. Leaps are cut as by hold().
+  void set_clock(std::size_t clock);
+  /// What a replica has drawn in steps until `now`, in mW x ns, as busy(); steps that were lost count.
+  [[nodiscard]] Int128 drawn(int replica, Time now) const;
   /// All caches and steps are lost at `now`, as if the GPUs had failed: running requests go to the head of the queue,
   /// and those whose caches are on their way to the head of the queue of prefill. Steps that end at `now` end first.
   void lose(Time now);
@@ -160,6 +165,7 @@ class Fleet {
   [[nodiscard]] int index_of(int replica) const;
   [[nodiscard]] ServingReplica& at(int index);
   void grow(int replicas);
+  void cut_leaps();
   void drop_stale();
   void end_steps();
   void arrive();
@@ -197,6 +203,7 @@ class Fleet {
   std::multimap<Time, ServedSequence> again_;  // by when they are sent again
   std::deque<ServedSequence> unrouted_;        // while no replica takes requests
   int asked_ = 0;
+  std::size_t clock_ = 0;
   std::vector<int> touched_;  // replicas that may begin a step
   std::vector<RequestNumber> ended_;
   std::vector<std::pair<Time, int>> scaled_;

@@ -96,7 +96,19 @@ class StepCosts {
   double forward(std::vector<TransformerOperator> operators, const Choice& choice) const {
     std::erase_if(operators, [&](const TransformerOperator& each) { return !choice(each); });
     if (operators.empty()) return 0;
+    if (is_narrow(layout_.type)) std::for_each(operators.begin(), operators.end(), stored_narrow);
     return ns_of(operator_times(operators, device_, options_).forward);
+  }
+
+  /// Weights of a product in fp8 lie in memory as they are multiplied, and only its input is cast, by one kernel that
+  /// reads two bytes of a number and writes one; training keeps both in two bytes and casts both.
+  static void stored_narrow(TransformerOperator& each) {
+    const auto rows = static_cast<double>(each.m), columns = static_cast<double>(each.n);
+    if (each.name == "cast") each.forward = {0, 3 * rows * columns, 1};
+    if (each.kind != OperatorKind::product || !is_narrow(each.type)) return;
+    const auto inner = static_cast<double>(each.k), count = static_cast<double>(each.count);
+    each.forward.bytes =
+        count * (bytes_of(each.type) * inner * (rows + columns) + activation_bytes(each.type) * rows * columns);
   }
 
   /// Of E experts E (1 - (1 - k/E)^n) are read, if all are equally popular; their products are two grouped kernels.
@@ -205,8 +217,10 @@ ModelSteps model_steps(const TransformerModel& model, const Device& device, cons
   const LayerRange stage = stage_of(model, layout);
   steps.cache_bytes_token =
       all_layers * static_cast<double>(stage.last - stage.first) / static_cast<double>(model.all_layers());
-  const RankParameters stored = rank_parameters(model, stage, split_of(model, layout));
-  steps.weights = Bytes{stored.total() * bytes_of(layout.type)};
+  const LayerSplit split = split_of(model, layout);
+  const std::int64_t layers = rank_parameters(model, {stage.first, stage.last, false, false}, split).total();
+  const std::int64_t ends = rank_parameters(model, stage, split).total() - layers;
+  steps.weights = Bytes{layers * bytes_of(layout.type) + ends * std::max(bytes_of(layout.type), 2)};
   return steps;
 }
 

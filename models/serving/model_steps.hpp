@@ -20,10 +20,11 @@ namespace contend {
 /// it.
 struct ServingLayout {
   std::int64_t tensor = 1, pipeline = 1, expert = 1;
-  DataType type = DataType::bf16;  ///< of weights, products and activations
-  int cache_bytes = 2;             ///< of a number of keys and values
-  std::int64_t tokens = 2048;      ///< of a step at most; the law's table ends there
-  std::int64_t answers = 256;      ///< sequences that give a token at most; the table of the head ends there
+  /// Of weights, products and activations. fp8 is of layers' products and weights; all else has two bytes then.
+  DataType type = DataType::bf16;
+  int cache_bytes = 2;         ///< of a number of keys and values
+  std::int64_t tokens = 2048;  ///< of a step at most; the law's table ends there
+  std::int64_t answers = 256;  ///< sequences that give a token at most; the table of the head ends there
   std::int64_t context =
       2048;              ///< tokens of a sequence for which the cache's bytes a token hold, where layers have windows
   Time host{};           ///< a step: the scheduler, launches without graphs, sampling

@@ -37,6 +37,7 @@ ServingTotals& ServingTotals::operator+=(const ServingTotals& other) {
   ended += other.ended;
   most_blocks = std::max(most_blocks, other.most_blocks);
   busy_ns += other.busy_ns;
+  drawn += other.drawn;
   batch_ns += other.batch_ns;
   cached_tokens += other.cached_tokens;
   gaps += other.gaps;
@@ -140,6 +141,7 @@ bool ServingReplica::begin(Time now) {
 
 void ServingReplica::start(Time now, bool evicted) {
   StepWork work;
+  bool has_prompts = false;
   bool equal = spec_->leaps && !prefill_ && speculation_->drafts == 0 && !evicted;
   std::int64_t least = INT64_MAX;
   for (const ServedSequence& sequence : running_) {
@@ -150,19 +152,33 @@ void ServingReplica::start(Time now, bool evicted) {
     work.cached += after;
     ++work.sequences;
     if (after >= sequence.known()) ++work.answers;
-    if (!sequence.decoding()) work.pairs += sequence.step * (sequence.computed + after + 1) / 2;
+    if (!sequence.decoding()) {
+      work.pairs += sequence.step * (sequence.computed + after + 1) / 2;
+      has_prompts = true;
+    }
     least = std::min(least, sequence.answer - sequence.given);
   }
   totals_.most_blocks = std::max(totals_.most_blocks, blocks_held());
   begin_ = now;
   if (now != last_end_) carry_ = 0;
-  first_ps_ = spec_->law.step(work);
-  growth_ps_ = Int128{spec_->law.cache} * work.sequences;
+  const StepLaw& law = law_of(has_prompts);
+  first_ps_ = law.step(work);
+  growth_ps_ = Int128{law.cache} * work.sequences;
+  if (!spec_->clocks.empty()) {
+    const ReplicaPower& power = spec_->clocks[clock_].power;
+    power_ = has_prompts ? power.prompts : power.decoding(work.sequences);
+  }
   work_tokens_ = work.tokens;
   work_cached_ = work.cached;
   work_sequences_ = work.sequences;
   steps_ = equal ? 1 + steps_with_blocks(least - 1) : 1;
   end_ = end_of(steps_);
+}
+
+const StepLaw& ServingReplica::law_of(bool has_prompts) const {
+  if (spec_->clocks.empty()) return spec_->law;
+  const StepClock& clock = spec_->clocks[clock_];
+  return has_prompts ? clock.prompts : clock.decodes;
 }
 
 /// Sequence i needs a block when its cache passes spare[i] more tokens, and one for each block of tokens from there on.
@@ -207,6 +223,7 @@ void ServingReplica::end_steps() {
   totals_.computed += steps_ * work_tokens_;
   totals_.cached_tokens += Int128{steps_} * work_cached_ + work_sequences_ * (Int128{steps_} * (steps_ - 1) / 2);
   totals_.busy_ns += ns;
+  totals_.drawn += Int128{ns} * power_;
   totals_.batch_ns += Int128{ns} * running();
   last_begin_ = steps_ == 1 ? begin_ : end_of(steps_ - 1);
   last_end_ = end_;
@@ -282,6 +299,7 @@ void ServingReplica::finish(std::vector<ServedSequence>& gone) {
 void ServingReplica::drop_step(Time now) {
   std::int64_t done = 0;
   while (done < steps_ && end_of(done + 1) <= now) ++done;
+  if (done < steps_) totals_.drawn += Int128{(now - (done > 0 ? end_of(done) : begin_)).ns()} * power_;
   if (done > 0) {
     steps_ = done;
     end_ = end_of(done);

@@ -3,6 +3,7 @@
 // A pure state machine; Fleet gives it requests and time. The rules of a step stand in docs/models/serving.md.
 
 #include "models/serving/request.hpp"
+#include "models/serving/step_clock.hpp"
 #include "models/serving/step_law.hpp"
 #include "sim/token_gaps.hpp"
 #include "sim/units.hpp"
@@ -24,7 +25,10 @@ struct ReplicaSpec {
   std::int64_t block = 1;            ///< tokens of a block of KV memory, >= 1
   std::int64_t blocks = kUnlimited;  ///< of KV memory, >= 1
   bool chunked = true;               ///< false: a prompt that doesn't fit into a step's budget whole waits
-  bool leaps = true;                 ///< many equal steps are one event; false: each is executed, with equal results
+  /// Clocks of its GPUs, of which the first holds at the begin; empty: `law` holds for all steps, and no power is
+  /// known.
+  std::vector<StepClock> clocks{};
+  bool leaps = true;  ///< many equal steps are one event; false: each is executed, with equal results
 };
 
 /// Speculation: a decoding sequence computes 1 + drafts tokens a step and gives 1 + (accepted ones) of them.
@@ -68,6 +72,7 @@ struct ServingTotals {
   Int128 busy_ns = 0;            ///< time in steps
   Int128 batch_ns = 0;           ///< the integral over time of the sequences that run, in steps
   TokenGaps gaps{};
+  Int128 drawn = 0;          ///< by the GPUs in steps, in mW x ns, with steps that were lost; ReplicaSpec::clocks
   Int128 cached_tokens = 0;  ///< sum over steps of the tokens in the caches of their sequences when they end
 
   ServingTotals& operator+=(const ServingTotals& other);
@@ -92,6 +97,10 @@ class ServingReplica {
   [[nodiscard]] Time step_begin() const { return begin_; }
   /// When the step ends, or the last step of the leap.
   [[nodiscard]] Time step_end() const { return end_; }
+  /// The clock from the next step on, an index into ReplicaSpec::clocks. A leap must have been cut.
+  void set_clock(std::size_t clock) { clock_ = clock; }
+  /// Power of the step in which it is, in mW.
+  [[nodiscard]] std::int64_t power() const { return power_; }
   /// Ends a leap at the end of the step in which `now` falls, and at `now` if a step ends there.
   void cut(Time now);
   /// The step ends: tokens are given. Appends the sequences that have ended, or that go to a replica of decode.
@@ -126,6 +135,7 @@ class ServingReplica {
   void end_steps();
   [[nodiscard]] std::int64_t compute(ServedSequence& sequence);
   void drop_step(Time now);
+  [[nodiscard]] const StepLaw& law_of(bool has_prompts) const;
 
   const ReplicaSpec* spec_;
   const Speculation* speculation_;
@@ -144,6 +154,8 @@ class ServingReplica {
   std::int64_t steps_ = 0;
   Int128 first_ps_ = 0;   ///< time of the first step
   Int128 growth_ps_ = 0;  ///< by which each equal step is longer than the one before
+  std::size_t clock_ = 0;
+  std::int64_t power_ = 0;  ///< mW
   std::int64_t work_tokens_ = 0;
   std::int64_t work_cached_ = 0;
   std::int64_t work_sequences_ = 0;

@@ -6,6 +6,7 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -52,7 +53,7 @@ ScenarioKey for_its_study(ScenarioKey key) {
   if (key.path == "cluster.gpus_per_server") return key;  // studies have servers, too, as many as their workers fill
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); }) ||
-      key.path == "serving" || key.path == "rl" || key.path == "federated") {
+      key.path == "serving" || key.path == "rl" || key.path == "federated" || key.path == "power_rows") {
     add(studies_jobs, "a study of jobs (no overlap.training)");
   } else if (key.path.starts_with("overlap.") && key.path != "overlap.training") {
     add(studies_iteration, "overlap.training");
@@ -164,7 +165,8 @@ std::vector<ScenarioKey> workload_keys() {
 
 std::vector<ScenarioKey> training_keys() {
   return {row<&Scenario::training>("training", training_codec()), row<&Scenario::serving>("serving", serving_codec()),
-          row<&Scenario::rl>("rl", rl_codec()), row<&Scenario::federated>("federated", federated_codec())};
+          row<&Scenario::rl>("rl", rl_codec()), row<&Scenario::federated>("federated", federated_codec()),
+          row<&Scenario::power_rows>("power_rows", power_rows_codec())};
 }
 
 std::vector<ScenarioKey> engine_keys() {

@@ -2,6 +2,7 @@
 
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/metering.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 
 #include <string>
@@ -36,14 +37,9 @@ Codec<std::optional<PowerSetup>> power_codec(bool with_caps) {
                                              field("waiting", &PowerSetup::waiting, watts),
                                              field("computing", &PowerSetup::computing, watts)};
   if (with_caps) {
-    const Codec<CapPoint> point =
-        map_codec<CapPoint>({field("limit", &CapPoint::limit, watts), field("clock", &CapPoint::clock, mhz),
-                             field("watts", &CapPoint::watts, number_codec(0, kMostWatts), true),
-                             field("pace", &CapPoint::pace, number_codec(1e-3, 1e3), true)},
-                            "{limit: 150, watts: 144.6, pace: 0.847}");
     members.push_back(field("limit", &PowerSetup::limit, watts));
     members.push_back(field("clock", &PowerSetup::clock, mhz));
-    members.push_back(field("curve", &PowerSetup::curve, numbered_list(point, "points", kMostPoints)));
+    members.push_back(field("curve", &PowerSetup::curve, numbered_list(cap_point_codec(), "points", kMostPoints)));
   }
   return maybe(map_codec<PowerSetup>(std::move(members), "{idle: 60, waiting: 150, computing: 300}"));
 }

@@ -6,6 +6,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/machine_preset.hpp"
 #include "scenarios/keys/metering.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -126,6 +127,7 @@ class LayerReader {
     take_ideals();
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(serving_complaints(scenario_));
+    place(power_row_complaints(scenario_));
     place(rl_complaints(scenario_));
     place(federated_complaints(scenario_));
     place(training_complaints(scenario_, scenario_.workload));

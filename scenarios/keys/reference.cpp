@@ -6,6 +6,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/recording_codec.hpp"
 #include "scenarios/keys/rl_codec.hpp"
@@ -125,6 +126,8 @@ std::string keys_markdown() {
       "\n## Serving\n\nMembers of an entry of `serving`, and of its maps ([serving "
       "jobs](../howto/serve-and-train.md)).\n\n";
   out += table_of_members(serving_members());
+  out += "\n## Rows of racks\n\nMembers of an entry of `power_rows` ([caps of power](../models/energy.md#rows)).\n\n";
+  out += table_of_members(power_row_members());
   out +=
       "\n## RL post-training\n\nMembers of an entry of `rl`, and of its maps ([RL "
       "post-training](../models/rl.md)).\n\n";

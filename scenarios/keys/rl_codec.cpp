@@ -50,6 +50,8 @@ std::vector<MapMember<RlEntry>> work_rows() {
       map_member<R>("kept", &R::kept, number_codec(1e-3, 1)),
       map_member<R>("reward", &R::reward, quantity_codec(Time{}, kDay)),
       map_member<R>("weights", &R::weights, quantity_codec(Time{}, kDay)),
+      map_member<R>("weights_bytes", &R::weights_bytes, quantity_codec(Bytes{}, Bytes{std::int64_t{1} << 50})),
+      map_member<R>("weights_rate", &R::weights_rate, maybe(quantity_codec(ByteRate{1}, ByteRate{1e15}))),
       map_member<R>("switch", &R::change, quantity_codec(Time{}, kDay)),
   };
 }
@@ -96,6 +98,7 @@ class RlCheck {
     if (entry_.training.entry && (entry_.training.time > Time{} || entry_.training.token > Time{}))
       add("training", "an entry says how long a training takes, and so do time and token", "leave out one of both");
     look_at_mode();
+    look_at_weights();
     const auto say = [this](std::string_view member, std::string reason, std::string hint) {
       add(member, std::move(reason), std::move(hint));
     };
@@ -129,6 +132,14 @@ class RlCheck {
       add("", "rollout_gpus is missing", "generation and training at once need GPUs of their own");
     if (entry_.change > Time{} && entry_.rollout_gpus)
       add("switch", "no GPU changes sides: rollout_gpus says which generate");
+  }
+
+  void look_at_weights() {
+    if (entry_.weights_rate && entry_.weights_bytes == Bytes{})
+      add("weights_rate", "no bytes are sent at this rate", "such as weights_bytes: 64GB");
+    if (entry_.weights_bytes > Bytes{} && !entry_.weights_rate && !entry_.rollout_gpus)
+      add("weights_bytes", "all GPUs generate and train in turn, so nothing goes over the network",
+          "a rate at which weights are copied: weights_rate");
   }
 
   [[nodiscard]] bool given(std::string_view member) const { return entry_.given.contains(member); }

@@ -3,6 +3,7 @@
 #include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/keys/device_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 
 #include <algorithm>
@@ -167,7 +168,8 @@ std::vector<MapMember<Served>> model_rows() {
       model_member<&M::name>("model", maybe(name_codec(transformer_names(), "names of `contend list transformers`"))),
       model_member<&M::config>("config", maybe(path_codec())),
       model_member<&M::device>("device", maybe(device_codec())),
-      model_member<&M::type>("dtype", data_type_codec()),
+      model_member<&M::type>("dtype", data_type_codec({DataType::fp8})),
+      model_member<&M::cache_type>("kv_dtype", maybe(data_type_codec({DataType::fp8}))),
       model_member<&M::parallel>("parallel", map_of(degree_rows(), "{tensor: 4}")),
       model_member<&M::memory_share>("memory_share", number_codec(0.01, 1)),
       model_member<&M::context>("context", integer_codec<std::int64_t>(1, kMostTokens)),
@@ -216,6 +218,7 @@ std::vector<MapMember<Served>> service_rows() {
       map_member<Served>("drafts", &Served::drafts, maybe_map(draft_rows(), "{tokens: 3, accepted: 0.8}")),
       map_member<Served>("scale", &Served::scale,
                          maybe_map(scale_rows(), "{min: 2, max: 8, up: 40, down: 15, cold_start: 90s}")),
+      map_member<Served>("power", &Served::power, service_power_codec()),
   };
 }
 
@@ -230,7 +233,7 @@ template <class Add>
 void check_step(const Served& entry, const Add& add) {
   const ServedModel& served = entry.served;
   if (!served.given()) {
-    for (const char* const member : {"device", "dtype", "parallel", "memory_share", "context", "host"})
+    for (const char* const member : {"device", "dtype", "kv_dtype", "parallel", "memory_share", "context", "host"})
       if (entry.given.contains(member)) add(member, "says how a model is served, and there is none", "give a model");
     if (!entry.given.contains("step"))
       add("", "how long a step takes is missing",
@@ -346,6 +349,7 @@ std::vector<MemberText> serving_members() {
   add("apart", member_texts(apart_rows(), ApartSetup{}));
   add("drafts", member_texts(draft_rows(), DraftSetup{}));
   add("scale", member_texts(scale_rows(), ScaleSetup{}));
+  add("power", service_power_members());
   return all;
 }
 

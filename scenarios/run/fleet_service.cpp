@@ -20,6 +20,23 @@ FleetService::FleetService(const std::shared_ptr<const ServicePlan>& plan, Time 
     last_arrival_ = request.arrival;
     fleet_.submit(request);
   }
+  if (!plan->power) return;
+  meter_ = std::make_unique<ServiceMeter>(
+      *plan->power, plan->fleet.replica.clocks.front().power.idle, submitted,
+      [this](Time now) {
+        Int128 drawn = 0;
+        for (int r = 0; r < fleet_.replicas(); ++r) drawn += fleet_.drawn(r, now);
+        return drawn;
+      },
+      [this](Time now) { return times_.stepped(now); });
+}
+
+void FleetService::share(ServiceShelf& shelf) {
+  if (meter_) meter_->share(shelf);
+}
+
+void FleetService::hold(Time now, std::size_t replicas) {
+  if (meter_) meter_->hold(now, replicas);
 }
 
 void FleetService::begin(Time now) {
@@ -30,22 +47,29 @@ void FleetService::begin(Time now) {
   placed_.resize(static_cast<std::size_t>(plan_->fleet.replicas + plan_->fleet.decode.replicas));
   std::iota(placed_.begin(), placed_.end(), 0);
   times_.begin(now);
-  begin_steps();
+  begin_steps(now);
+  hold(now, placed_.size());
 }
 
 void FleetService::advance(Time now) {
   fleet_.advance(now);
-  begin_steps();
+  begin_steps(now);
+  if (done()) hold(now, 0);
 }
 
-void FleetService::begin_steps() {
+void FleetService::begin_steps(Time now) {
+  if (meter_) {
+    if (const std::size_t clock = meter_->clock(now); clock != clock_) fleet_.set_clock(clock_ = clock);
+  }
   fleet_.begin_steps();
   next_ = fleet_.next();
+  if (meter_ && !done()) next_ = std::min(next_, meter_->next());
 }
 
 bool FleetService::lose(Time now) {
   times_.lose(now, [&] { fleet_.restart(now); });
   fleet_.hold();
+  hold(now, 0);
   next_ = Time::never();
   return fleet_.totals().given > given_before_;
 }
@@ -98,7 +122,8 @@ void FleetService::move(Time now, const ServiceMove& to) {
   }
   placed_ = std::move(placed);
   times_.begin(now);
-  begin_steps();
+  hold(now, placed_.size());
+  begin_steps(now);
 }
 
 Time FleetService::busy(std::size_t rank, Time now) const {
@@ -110,6 +135,7 @@ ServiceReport FleetService::report(Time now) {
   ServiceReport report;
   report.targets = plan_->targets;
   report.recomputed = fleet_.totals().recomputed;
+  if (meter_) report.power = meter_->report(now);
   if (!fleet_.held()) times_.lose(now, [&] { fleet_.lose(now); });  // the steps of a leap that have ended by now count
   times_.report(now, plan_->fleet.replica, report);
   return report;

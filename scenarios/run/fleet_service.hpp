@@ -3,11 +3,13 @@
 
 #include "models/serving/fleet.hpp"
 #include "scenarios/run/replica_times.hpp"
+#include "scenarios/run/service_power.hpp"
 #include "sim/service.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +21,8 @@ struct ServicePlan {
   int gpus_per_replica = 1;
   std::vector<ServedRequest> requests;  ///< by arrival, which counts from the submission of the job
   ServiceTargets targets;
-  bool keeps_gpus = false;  ///< the job has its GPUs until it ends: one that fails stops all replicas
+  std::optional<RowPlace> power{};  ///< none: nothing is known of the power of its GPUs
+  bool keeps_gpus = false;          ///< the job has its GPUs until it ends: one that fails stops all replicas
 };
 
 /// The replicas with which it begins are on ranks by their numbers; where prefill and decode are apart, replicas for
@@ -29,6 +32,7 @@ class FleetService final : public Service {
  public:
   FleetService(const std::shared_ptr<const ServicePlan>& plan, Time submitted);
 
+  void share(ServiceShelf& shelf) override;
   void begin(Time now) override;
   [[nodiscard]] Time next() const override { return next_; }
   void advance(Time now) override;
@@ -43,7 +47,9 @@ class FleetService final : public Service {
   [[nodiscard]] ServiceReport report(Time now) override;
 
  private:
-  void begin_steps();
+  void begin_steps(Time now);
+  /// It holds the GPUs of so many replicas from now on.
+  void hold(Time now, std::size_t replicas);
   /// The ranks of replicas in rising order, for which this holds.
   template <class Holds>
   [[nodiscard]] std::vector<std::size_t> ranks_where(const Holds& holds) const;
@@ -53,7 +59,9 @@ class FleetService final : public Service {
   ReplicaTimes times_;
   Time next_ = Time::never(), last_arrival_;
   std::int64_t given_before_ = 0;  ///< tokens, at the last begin()
-  std::vector<int> placed_;        ///< replicas, in the order in which they have ranks
+  std::unique_ptr<ServiceMeter> meter_;
+  std::size_t clock_ = 0;
+  std::vector<int> placed_;  ///< replicas, in the order in which they have ranks
 };
 
 }  // namespace contend

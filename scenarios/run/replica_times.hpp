@@ -26,6 +26,12 @@ class ReplicaTimes {
   }
   /// In steps since begin().
   [[nodiscard]] Time busy(std::size_t replica, Time now) const { return of(replica, now) - before_[replica]; }
+  /// In steps until `now`, summed over replicas.
+  [[nodiscard]] Time stepped(Time now) const {
+    Time sum;
+    for (std::size_t r = 0; r < static_cast<std::size_t>(fleet_.replicas()); ++r) sum += of(r, now);
+    return sum;
+  }
   /// Puts into a report what the fleet of such replicas has done by `now`, and its requests. It is in no step.
   void report(Time now, const ReplicaSpec& replica, ServiceReport& report) const;
 

@@ -329,7 +329,7 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
   check_iterations_between(scenario, workload);
 }
 
-/// What slows jobs down: the key that says so, and what it is.
+/// What slows jobs down: the key that says so, and its value.
 struct SlowCause {
   std::string key;
   std::string what;

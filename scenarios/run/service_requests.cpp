@@ -63,6 +63,13 @@ RequestList requests_of(const ServingEntry& entry, std::uint64_t seed, std::stri
     throw InputError{{.key = fmt::format("serving.{}.requests.cache", entry.name),
                       .reason = "the trace doesn't say of which blocks prompts consist",
                       .hint = "a trace in Mooncake's form, or the column hits in place of a cache"}};
+  else if (cache && trace.without_blocks > 0)
+    throw InputError{{.file = *entry.requests.trace,
+                      .line = trace.without_blocks,
+                      .reason = fmt::format("the request has no hash_ids, by which serving.{}.requests.cache finds the "
+                                            "blocks of its prompt",
+                                            entry.name),
+                      .hint = "a trace with hash_ids in each line, or no cache"}};
   else if (cache)
     take_prefix_hits(trace, *cache);
   return {std::move(trace.requests), has_header ? 2 : 1};

@@ -4,6 +4,7 @@
 #include "scenarios/run/federated_jobs.hpp"
 #include "scenarios/run/fleet_service.hpp"
 #include "scenarios/run/rl_jobs.hpp"
+#include "scenarios/run/service_power.hpp"
 #include "scenarios/run/service_requests.hpp"
 #include "scenarios/training/serving_steps.hpp"
 #include "sim/cluster.hpp"
@@ -105,11 +106,10 @@ void check_targets(const ServingEntry& entry, const ServicePlan& plan) {
 /// Makes the plans of jobs, each once.
 class ServicePlans {
  public:
-  explicit ServicePlans(const ServingRun& run) : run_{run} {}
+  ServicePlans(const TrainingSystem& system, const ServingRun& run) : system_{system}, run_{run} {}
 
   const std::shared_ptr<const ServicePlan>& of(const ServingEntry& entry, const JobRequest& job) {
-    auto& plan = plans_[{entry.name, job.gpus, entry.served.given() ? job.gpu_type : "",
-                         entry.requests.trace && !entry.drafts ? "" : job.name}];
+    auto& plan = plans_[{entry.name, job.gpus, job.gpu_type, entry.requests.trace && !entry.drafts ? "" : job.name}];
     if (!plan) plan = std::make_shared<const ServicePlan>(make(entry, job));
     return plan;
   }
@@ -121,6 +121,7 @@ class ServicePlans {
                      .gpus_per_replica = entry.gpus(),
                      .requests = std::move(list.requests),
                      .targets = entry.targets,
+                     .power = row_place(system_, entry),
                      .keeps_gpus = plans_places(run_.scheduling)};
     if (entry.scale && plan.keeps_gpus)
       throw InputError{{.key = fmt::format("serving.{}.scale", entry.name),
@@ -150,6 +151,7 @@ class ServicePlans {
     return plan;
   }
 
+  const TrainingSystem& system_;
   const ServingRun& run_;
   std::map<std::tuple<std::string, int, std::string, std::string>, std::shared_ptr<const ServicePlan>> plans_;
 };
@@ -211,7 +213,9 @@ std::optional<Fault> fault_of(const TrainingSystem& system, const ServingEntry& 
 /// Gives a job the service of RL post-training, on such replicas.
 void post_train(const TrainingSystem& system, const RlEntry& entry, const ServingEntry& rollout, const FleetSpec& pool,
                 std::uint64_t seed, JobRequest& job) {
-  RlPlan made = rl_plan(system, entry, pool, job.gpus, seed, job.name);
+  RlEntry timed = entry;
+  timed.weights = weights_time(system, entry, entry.rollout_gpus.value_or(0), job.gpus);
+  RlPlan made = rl_plan(system, timed, pool, job.gpus, seed, job.name);
   made.gpus_per_replica = rollout.gpus();
   const auto plan = std::make_shared<const RlPlan>(std::move(made));
   job.duration = std::max(Time::nanoseconds(1), plan->alone);
@@ -242,7 +246,7 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
   if (std::ranges::none_of(list->jobs, names_entry)) return list;
   JobList jobs = *list;
   RowReport report{run.source, false};
-  ServicePlans plans{run};
+  ServicePlans plans{system, run};
   std::map<std::pair<std::string, std::string>, ServingEntry> timed;  // by name and type
   for (std::size_t j = 0; j < jobs.jobs.size(); ++j) {
     JobRequest& job = jobs.jobs[j];
@@ -271,7 +275,10 @@ std::shared_ptr<const JobList> with_services(const TrainingSystem& system, const
     }
     const auto [at, is_new] = timed.try_emplace({named->name, job.gpu_type}, *named);
     const ServingEntry& entry = at->second;
-    if (is_new) at->second.replica = replica_of(system, *named, job.gpu_type);
+    if (is_new) {
+      at->second.replica = replica_of(system, *named, job.gpu_type);
+      give_clocks(system, *named, job.gpu_type, at->second.replica);
+    }
     job.serves = true;
     job.iterations = 1;
     if (rl != nullptr) {

@@ -13,8 +13,10 @@ CapPoint PowerSetup::at_cap() const {
   if (above == curve.begin() || cap_of(*above) <= cap) return *above;
   const CapPoint& below = *(above - 1);
   const double part = (cap - cap_of(below)) / (cap_of(*above) - cap_of(below));
-  return {limit, clock, below.watts + part * (above->watts - below.watts),
-          below.pace + part * (above->pace - below.pace)};
+  const auto between = [part](double low, double high) { return low + part * (high - low); };
+  CapPoint at{limit, clock, between(below.watts, above->watts), between(below.pace, above->pace), {}};
+  if (below.decode || above->decode) at.decode = between(below.decode_pace(), above->decode_pace());
+  return at;
 }
 
 }  // namespace contend

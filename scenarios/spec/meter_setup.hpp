@@ -13,9 +13,12 @@ namespace contend {
 /// The power and the pace of a GPU under a power limit in W, or a cap of its clock in MHz; one of them is given.
 struct CapPoint {
   std::optional<double> limit, clock;
-  double watts = 0;  ///< while computing
-  double pace = 1;   ///< of computing, beside that without a cap
+  double watts = 0;                ///< while computing
+  double pace = 1;                 ///< of computing, beside that without a cap
+  std::optional<double> decode{};  ///< as `pace`, of the steps of serving that compute no prompt; none: as `pace`
   bool operator==(const CapPoint&) const = default;
+
+  [[nodiscard]] double decode_pace() const { return decode.value_or(pace); }
 };
 
 /// The power of a GPU by state, in W. A state that isn't given follows from its power limit

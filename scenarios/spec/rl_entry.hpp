@@ -31,6 +31,8 @@ struct RlEntry {
   LengthSetup prompt{}, answer{};
   double kept = 1;  ///< share of the groups that a filter keeps
   Time reward{}, weights{}, change{};
+  Bytes weights_bytes{};                   ///< sent to the rollouts beside `weights`
+  std::optional<ByteRate> weights_rate{};  ///< at this rate; none: over the network, from trainer to rollout
 
   // Asynchronous.
   double eta = 1;

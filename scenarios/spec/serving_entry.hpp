@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/serving/fleet.hpp"
 #include "scenarios/spec/device_choice.hpp"
+#include "scenarios/spec/power_row_entry.hpp"
 #include "sim/service.hpp"
 #include "sim/units.hpp"
 
@@ -79,7 +80,8 @@ struct ServedModel {
   std::optional<std::string> name{};     ///< of transformer_names()
   std::optional<std::string> config{};   ///< or the path of a config.json; none of both: `step` is given
   std::optional<DeviceChoice> device{};  ///< a sheet
-  DataType type = DataType::bf16;        ///< of weights, products and KV cache
+  DataType type = DataType::bf16;        ///< of weights and products
+  std::optional<DataType> cache_type{};  ///< of the KV cache; none: as `type`, but 2 bytes with fp8
   ServedDegrees parallel{};
   double memory_share = 0.9;    ///< of the GPU's memory, for weights and KV cache
   std::int64_t context = 2048;  ///< ServingLayout::context
@@ -100,6 +102,7 @@ struct ServingEntry {
   std::optional<ApartSetup> apart{};
   std::optional<DraftSetup> drafts{};
   std::optional<ScaleSetup> scale{};
+  std::optional<ServicePower> power{};  ///< none: nothing is known of it
 
   /// Of a replica; a job has as many replicas as its GPUs are a multiple of them.
   [[nodiscard]] int gpus() const {

@@ -6,6 +6,7 @@
 #include "scenarios/spec/iteration_study.hpp"
 #include "scenarios/spec/network_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
+#include "scenarios/spec/power_row_entry.hpp"
 #include "scenarios/spec/rl_entry.hpp"
 #include "scenarios/spec/serving_entry.hpp"
 #include "scenarios/spec/training_entry.hpp"
@@ -26,6 +27,7 @@ struct TrainingSystem {
   std::vector<ServingEntry> serving;      ///< by name
   std::vector<RlEntry> rl;                ///< by name
   std::vector<FederatedEntry> federated;  ///< by name
+  std::vector<PowerRowEntry> power_rows;  ///< by name
   IterationStudy overlap;
   /// Rounds (PipelineSchedule::round) that graphs of pipelines have beside the first and last passes, if iterations
   /// have many more: those in the middle are left out, and a run leaps over them or throws UnleaptRounds. 0: all.

@@ -11,6 +11,7 @@
 #include "text/quantities.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -90,16 +91,17 @@ ReplicaSpec timed_replica(const TrainingSystem& system, const ServingEntry& entr
   const TransformerModel model = model_of(entry);
   const std::int64_t end = model.positions > 0 ? std::min(kTableEnd, model.positions) : kTableEnd;
   ReplicaSpec replica = entry.replica;
-  const ServingLayout layout{.tensor = degrees.tensor,
-                             .pipeline = degrees.pipeline,
-                             .expert = degrees.expert,
-                             .type = served.type,
-                             .cache_bytes = activation_bytes(served.type),
-                             .tokens = std::min(replica.tokens, end),
-                             .answers = std::min({replica.batch, replica.tokens, end}),
-                             .context = served.context,
-                             .host = served.host.step,
-                             .host_sequence = served.host.sequence};
+  const ServingLayout layout{
+      .tensor = degrees.tensor,
+      .pipeline = degrees.pipeline,
+      .expert = degrees.expert,
+      .type = served.type,
+      .cache_bytes = served.cache_type ? bytes_of(*served.cache_type) : activation_bytes(served.type),
+      .tokens = std::min(replica.tokens, end),
+      .answers = std::min({replica.batch, replica.tokens, end}),
+      .context = served.context,
+      .host = served.host.step,
+      .host_sequence = served.host.sequence};
   RooflineOptions options;
   options.sheet = system.network.as_framework;
   ReplicaNetwork network{system, degrees};
@@ -130,6 +132,19 @@ ReplicaSpec replica_of(const TrainingSystem& system, const ServingEntry& entry, 
       if (each.file.empty()) each.key = fmt::format("serving.{}.{}", entry.name, member_of(each.key));
     });
   }
+}
+
+Time weights_time(const TrainingSystem& system, const RlEntry& entry, int rollouts, int gpus) {
+  const double bytes = entry.weights_bytes.to_double();
+  if (bytes == 0) return entry.weights;
+  if (entry.weights_rate)
+    return entry.weights + Time::ceil_nanoseconds(bytes / entry.weights_rate->bytes_per_second() * 1e9);
+  const auto rollout = std::ranges::find(system.serving, entry.rollout, &ServingEntry::name);
+  const int ranks = std::min(rollout->gpus(), gpus - rollouts);
+  const std::int64_t of_cluster = std::int64_t{system.cluster.servers} * system.cluster.gpus_per_server;
+  if (gpus > of_cluster) return entry.weights;  // such a job is refused where its GPUs are counted
+  const GroupTimes times{system.cluster, system.network, system.seed, ranks};
+  return entry.weights + times.between(rollouts, 0, Bytes{static_cast<std::int64_t>(std::ceil(bytes / ranks))});
 }
 
 }  // namespace contend

@@ -14,4 +14,9 @@ namespace contend {
 [[nodiscard]] ReplicaSpec replica_of(const TrainingSystem& system, const ServingEntry& entry,
                                      std::string_view gpu_type = {});
 
+/// The time in which new weights come from the trainer to the rollouts of a job on so many GPUs, the first `rollouts`
+/// of which answer. The ranks of the first replica take their shards from as many trainers at once, and pass them on to
+/// other replicas meanwhile, as in a pipelined ring or tree.
+[[nodiscard]] Time weights_time(const TrainingSystem& system, const RlEntry& entry, int rollouts, int gpus);
+
 }  // namespace contend

@@ -6,6 +6,7 @@
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -104,4 +105,20 @@ TEST_CASE("model steps: tensor groups divide the work and pay messages; stages p
   CHECK(static_cast<double>(free) < 0.51 * static_cast<double>(one));
   CHECK_THROWS_AS(ideal_steps("llama-3-8b", {.tensor = 3}), InputError);
   CHECK_THROWS_AS(ideal_steps("llama-3-8b", {.pipeline = 33}), InputError);
+}
+
+TEST_CASE("model steps: weights in fp8 take one byte, and their products the rate of fp8; the ends keep two") {
+  Device device = plain_accelerator();
+  device.tflops[static_cast<std::size_t>(DataType::fp8)] = 2000;
+  const TransformerModel& model = *find_transformer("llama-3-8b");
+  const ModelSteps wide = ideal_steps("llama-3-8b");
+  const ModelSteps narrow = model_steps(model, device, {.type = DataType::fp8, .cache_bytes = 1}, ideal_roofline(), {});
+  CHECK(static_cast<double>(narrow.law.by_tokens[1]) == near(static_cast<double>(wide.law.by_tokens[1]) / 2, 0.01));
+  CHECK(static_cast<double>(narrow.law.by_tokens[2048]) < 0.85 * static_cast<double>(wide.law.by_tokens[2048]));
+  CHECK(narrow.law.by_answers == wide.law.by_answers);
+  CHECK(narrow.law.cache * 2 == wide.law.cache);
+  CHECK(narrow.cache_bytes_token * 2 == wide.cache_bytes_token);
+  // Embedding and head have 2 x 128,256 x 4,096 numbers, and the last norm 4,096.
+  const std::int64_t ends = 2 * 128'256 * 4096 + 4096;
+  CHECK(2 * narrow.weights.count() == wide.weights.count() + 2 * ends);
 }

@@ -4,6 +4,7 @@
 #include "scenarios/keys/federated_codec.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
+#include "scenarios/keys/power_row_codec.hpp"
 #include "scenarios/keys/recording_codec.hpp"
 #include "scenarios/keys/rl_codec.hpp"
 #include "scenarios/keys/serving_codec.hpp"
@@ -31,6 +32,7 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
   for (const MemberText& each : data_members()) known.insert("training.*.data." + each.name);
   for (const MemberText& each : recording_members()) known.insert("training.*.recording." + each.name);
   for (const MemberText& each : serving_members()) known.insert("serving.*." + each.name);
+  for (const MemberText& each : power_row_members()) known.insert("power_rows.*." + each.name);
   for (const MemberText& each : rl_members()) known.insert("rl.*." + each.name);
   for (const MemberText& each : federated_members()) known.insert("federated.*." + each.name);
   const NamedTexts texts{key_texts()};

@@ -50,6 +50,17 @@ TEST_CASE("rl jobs: in turn on GPUs of their own for each side") {
   CHECK(figures.staleness_max == 0);
 }
 
+TEST_CASE("rl jobs: weights as bytes take their time at a rate, or over the network between both sides") {
+  const RunResult result = PostTrained{"rollout_gpus: 1, weights_bytes: 1MB, weights_rate: 1000GB/s"}.run();
+  CHECK(result.jobs[0].finish == us_tenths(2 * (50 + 5 + 40 + 10 + 10)));
+  PostTrained far{"rollout_gpus: 1, weights_bytes: 1MB"};
+  far.scenario.cluster.servers = 2;
+  far.scenario.cluster.gpus_per_server = 1;
+  far.scenario.network.nic = ByteRate{1e12};
+  far.scenario.network.alpha = Time::microseconds(2);
+  CHECK(far.run().jobs[0].finish == us_tenths(2 * (50 + 5 + 40 + 10 + 10 + 20)));
+}
+
 TEST_CASE("rl jobs: without answers of older weights both sides take turns, as in the synchronous mode") {
   const RunResult result = PostTrained{"rollout_gpus: 1, mode: asynchronous, eta: 0"}.run();
   CHECK(result.jobs[0].finish == us_tenths(2 * (50 + 5 + 40 + 10)));

@@ -251,6 +251,11 @@ TEST_CASE("serving: a cache of blocks gives hits to a trace that names them") {
   CHECK(hits() == std::vector<std::int64_t>{0, 1024, 0, 0});
   entry.requests.cache = 4;
   CHECK(hits() == std::vector<std::int64_t>{0, 1024, 0, 1024});
+  entry.requests.trace =
+      folder.file("bare.jsonl", row(0, "1, 2") + "{\"timestamp\": 1, \"input_length\": 9, \"output_length\": 2}\n");
+  CHECK(complaint_lines([&] { hits(); }).find("bare.jsonl:2: the request has no hash_ids") != std::string::npos);
+  entry.requests.cache.reset();
+  CHECK(hits() == std::vector<std::int64_t>{0, 0});
 }
 
 TEST_CASE("serving: the entry is printed as it is read") {

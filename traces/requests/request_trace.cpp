@@ -120,6 +120,7 @@ class TraceReader {
       }
     }
     if (!blocks.empty()) request.prefix = blocks.front();
+    if (blocks.empty() && trace_.without_blocks == 0) trace_.without_blocks = line;
     trace_.blocks.push_back(std::move(blocks));
     add(request, line, "timestamp");
   }

@@ -20,7 +20,8 @@ inline constexpr std::int64_t kTraceBlock = 512;
 
 struct RequestTrace {
   std::vector<ServedRequest> requests;            ///< in order of their arrivals
-  std::vector<std::vector<std::int64_t>> blocks;  ///< of the prompts, by hash; empty if the trace has none
+  std::vector<std::vector<std::int64_t>> blocks;  ///< of the prompts, by hash; empty if the trace is no Mooncake's
+  int without_blocks = 0;                         ///< the first line of a trace with `blocks` that has none; 0: none
 };
 
 /// Throws InputError with every fault: a time that goes back, a length that is no whole number, a length of 0.
