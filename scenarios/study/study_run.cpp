@@ -10,6 +10,7 @@
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/training/planned_iteration.hpp"
 #include "sim/check.hpp"
@@ -61,6 +62,8 @@ PreparedVariant prepare(const TrainingSystem& system, const TimedModel& model, O
   use_method(system, made.policies.method.get(), made.problem);
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
+  if (const auto loads = layer_loads(system.overlap.entry, made.problem.workers); loads)
+    loads->apply(made.planned.fused);
   if (const auto launches = layer_launches(system.overlap.entry, 1); launches) launches->apply(made.planned.fused);
   return made;
 }

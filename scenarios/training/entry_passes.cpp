@@ -71,15 +71,6 @@ Pass<FusedIteration> late_workers(const TrainingEntry& entry, int workers, int c
           }};
 }
 
-/// Workers load the samples of an iteration beside the one before.
-Pass<FusedIteration> loads(const TrainingEntry& entry, int workers) {
-  const int batch = trained_model(entry).batch;
-  const std::int64_t samples = std::int64_t{batch} * micro_batches(entry, batch, workers);
-  return {"load", [=, data = *entry.data](FusedIteration& iteration) {
-            load_beside(iteration.graph, loading_time(data, samples), filling_time(data, samples));
-          }};
-}
-
 /// The ranks that have a copy of the model together, or compute what is mixed between them.
 int ranks_of_copy(const TrainingIteration& job) {
   return std::lcm(job.tensor * job.context, job.expert * job.expert_tensor);
@@ -110,10 +101,20 @@ std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const Tim
   return passes;
 }
 
+std::optional<Pass<FusedIteration>> layer_loads(const TrainingEntry& entry, int workers) {
+  if (!entry.data) return std::nullopt;
+  const int batch = trained_model(entry).batch;
+  const std::int64_t samples = std::int64_t{batch} * micro_batches(entry, batch, workers);
+  return Pass<FusedIteration>{"load", [=, data = *entry.data](FusedIteration& iteration) {
+                                load_beside(iteration.graph, loading_time(data, samples), filling_time(data, samples));
+                              }};
+}
+
 std::vector<Pass<FusedIteration>> worker_passes(const TrainingEntry& entry, int workers, std::size_t layers,
                                                 bool joins) {
   std::vector<Pass<FusedIteration>> passes;
-  if (entry.data) passes.push_back(loads(entry, workers));
+  if (std::optional<Pass<FusedIteration>> loads = layer_loads(entry, workers); loads)
+    passes.push_back(std::move(*loads));
   std::optional<Pass<FusedIteration>> launches = layer_launches(entry, workers);
   const auto join = [&] {
     passes.push_back({"join tasks", [=](FusedIteration& iteration) { join_layers(iteration, layers); }});

@@ -7,6 +7,7 @@
 #include "models/passes/pass.hpp"
 #include "scenarios/spec/training_entry.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace contend {
@@ -16,6 +17,9 @@ namespace contend {
 /// key of a member if the global batch doesn't divide among so many workers.
 [[nodiscard]] std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const TimedModel& model,
                                                          int workers);
+/// Over the graph of such a job: its workers load the samples of an iteration beside the one before; nothing if the
+/// entry has no `data`.
+[[nodiscard]] std::optional<Pass<FusedIteration>> layer_loads(const TrainingEntry& entry, int workers);
 /// Over the graph of such a job, whose messages have been planned for so many layers; with `joins` consecutive layers
 /// become one task where they can.
 [[nodiscard]] std::vector<Pass<FusedIteration>> worker_passes(const TrainingEntry& entry, int workers,

@@ -1,6 +1,7 @@
 // Jobs that wait for services, from scenarios, by hand: cold starts, lifetimes, storage, exchanges over a store.
 
 #include "models/services/start_up.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
@@ -105,4 +106,18 @@ TEST_CASE("services: workers exchange over a store, reading beside") {
   CHECK(Reader{"", 4, "{fidelity: analytic, formula: store-scatter, alpha: 1ms, nic: 1GB/s}"}.iteration_ms() ==
         near(10 + 10 * 1.001, 1e-6));
   CHECK(Reader{", data: {sample: 1MB, rate: 40MB/s}", 4, store}.iteration_ms() == near(25, 1e-6));
+}
+
+TEST_CASE("services: a study of an iteration waits for its data, and the engine finds the time of the fast executor") {
+  const auto iteration_s = [](const char* rate, const char* executor) {
+    const Scenario scenario = parsed(
+        fmt::format("network: {{nic: 10Gbps, alpha: 50us}}\ntraining: {{it: {{model: resnet50, device: V100-SXM2, "
+                    "batch: 32, data: {{sample: 110KB, rate: {}}}}}}}\n"
+                    "overlap: {{training: it, workers: [4], fusion: [dear], executor: {}}}\n",
+                    rate, executor));
+    return iteration_value(run_scenario(scenario, 1).jobs[0], "iteration_s");
+  };
+  CHECK(iteration_s("20MB/s", "fast") == near(32 * 110e3 / 20e6, 1e-6));
+  CHECK(iteration_s("20MB/s", "engine") == near(32 * 110e3 / 20e6, 1e-6));
+  CHECK(iteration_s("1GB/s", "fast") < 0.16);
 }
