@@ -106,11 +106,10 @@ TEST_CASE("slurm-backfill, S9: of each user a pass considers bf_max_job_user job
 }
 
 TEST_CASE("slurm-backfill, S10: a job beyond a limit of its user waits, has no plan and blocks no other") {
-  // q1 and q2 hold the two GPUs that a user may have, until 6,000 s; q3 waits for them, the job of another user doesn't.
-  const std::vector<WaitingJob> jobs = {{0, 1, 100 * kMinute, 0, 0},
-                                        {0, 1, 100 * kMinute, 0, 0},
-                                        {4, 1, 10 * kMinute, 0, 0},
-                                        {5, 1, 10 * kMinute, 0, 1}};
+  // q1 and q2 hold the two GPUs that a user may have, until 6,000 s; q3 waits for them, the job of another user
+  // doesn't.
+  const std::vector<WaitingJob> jobs = {
+      {0, 1, 100 * kMinute, 0, 0}, {0, 1, 100 * kMinute, 0, 0}, {4, 1, 10 * kMinute, 0, 0}, {5, 1, 10 * kMinute, 0, 1}};
   for (const char* const limit : {", max_gpus_per_user: 2", ", max_jobs_per_user: 2"})
     CHECK(outcome_of(kAtOnce + limit, "consolidated", 2, 4, jobs) == "0@0:1, 0@0:1, 6000@0:1, 5@0:1");
 }
