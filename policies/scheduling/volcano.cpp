@@ -272,7 +272,7 @@ AccountUse accounts_of_volcano(const Parameters&) {
 constexpr ParameterInfo kVolcanoParameters[] = {
     {"capacity", false, 0, 0, "a queue deserves its quota (plugin capacity); false: a part by weight (proportion)"},
     {"hierarchy", false, 0, 0, "queues go by what their parents hold for their weights (drf with hierarchy)"},
-    {"enqueue", true, 0, 0, "only jobs that the action enqueue has let in are started"},
+    {"enqueue", false, 0, 0, "only jobs that the action enqueue has let in are started"},
     {"overcommit", 1.2, 1, 100, "GPUs that jobs which are let in may need, over the GPUs of the cluster", "enqueue"},
     {"reclaim", false, 0, 0, "jobs of several sizes give GPUs back to queues that deserve them (action reclaim)"},
     {"gang_reclaim", false, 0, 0, "whole gangs give their GPUs back (action gangreclaim)"}};
