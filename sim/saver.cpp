@@ -25,7 +25,8 @@ void Saver::work_on(JobId job) {
   saving.from = state_.clock;
   const Time left = run.attempt_left() - saving.done, interval = state_.costs_of(run).checkpoint_interval;
   const bool is_last = left <= interval;
-  const WorkSegment paces = run.segment({});
+  WorkSegment paces = run.segment({});
+  paces.done += saving.done;
   run.ends = state_.clock + saving.restart + at_pace(left, paces);  // at the earliest
   run.end = state_.calendar.schedule(
       is_last ? run.ends : state_.clock + saving.restart + at_pace(interval, paces), Phase::completions,
@@ -40,6 +41,7 @@ WorkDone EngineState::work_done(const JobRun& run) const {
     return {saving.done, saving.saved, saving.overhead + (clock - saving.standing_since), saving.restarting};
   WorkSegment rest = run.segment({});
   rest.work -= saving.done;
+  rest.done += saving.done;
   rest.restart = saving.restart;
   PreemptionCosts unsaved;
   unsaved.checkpoint_interval = kNeverSaved;

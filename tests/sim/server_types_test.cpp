@@ -366,6 +366,15 @@ TEST_CASE("batch regimes: a job goes on at the pace of the regime and the type o
   rules.preemption.checkpoint_interval = Time::seconds(30);
   rules.preemption.checkpoint = Time::seconds(3);
   CHECK(run_on(cluster, workload(0, 1), rules).jobs[1].finish == Time::seconds(79));
+  // Writing 3 MB for each of 4 GPUs at 4 MB/s takes as long; beside the work it takes no time.
+  rules.preemption.checkpoint = Time{};
+  rules.preemption.written = Bytes{3'000'000};
+  rules.store = StoreRates{ByteRate{8e6}, ByteRate{4e6}};
+  CHECK(run_on(cluster, workload(0, 1), rules).jobs[1].finish == Time::seconds(79));
+  rules.preemption.writes_beside = true;
+  const JobResult beside = run_on(cluster, workload(0, 1), rules).jobs[1];
+  CHECK(beside.finish == Time::seconds(70));
+  CHECK(beside.overhead == Time{});
 }
 
 TEST_CASE("batch regimes: what doesn't fit the job is refused") {
