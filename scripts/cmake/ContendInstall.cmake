@@ -69,7 +69,7 @@ Cflags: -std=c++20 -ffp-contract=off -DCONTEND_VERSION=@PROJECT_VERSION@ -I\${pr
 ")
 install(FILES ${PROJECT_BINARY_DIR}/contend.pc DESTINATION ${pkgconfig_folder} COMPONENT dev)
 # The public headers, and what they include.
-set(headers cli/program.hpp policies/account_tree.hpp policies/plugin.hpp policies/policy_row.hpp sim/cluster_view.hpp
+set(headers cli/program.hpp policies/account_tree.hpp policies/plugin.hpp policies/policy_row.hpp policies/queue_rules.hpp sim/cluster_view.hpp
             sim/error.hpp sim/federated_round.hpp sim/graph.hpp sim/ids.hpp sim/iteration_phases.hpp sim/job.hpp sim/levels.hpp
             sim/policy_failure.hpp sim/ports.hpp sim/random_stream.hpp sim/rank_layout.hpp sim/scheduling.hpp sim/service.hpp
             sim/sharing.hpp sim/token_gaps.hpp sim/units.hpp)

@@ -52,7 +52,7 @@ SLOW = [
     (r"PYTHONPATH=build/release/python python3 evolve\.py", "takes a quarter of a minute"),
     (r"contend tune scenarios/ada-srsf/base\.yaml --(minimise|maximise)", "takes three to seven seconds, three times"),
     (r"contend compare scenarios/traces/philly-like\.yaml", "takes five seconds"),
-    (r"contend sweep scenarios/serving/(lend-at-night|post-training)\.yaml|contend (results|report) (lend|rl)\.sqlite", "takes three to eight seconds"),
+    (r"contend sweep scenarios/serving/(lend-at-night|post-training|polca)\.yaml|contend (results|report) (lend|rl|row)\.sqlite", "takes three to eight seconds"),
     (r"contend evaluate '\{policy: srtf, preemptive: true\}' --weeks 3", "takes five seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:

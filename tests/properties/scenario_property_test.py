@@ -372,7 +372,7 @@ def report(judge, scenario, broken, keep, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--seed", type=int, default=1001, help="the first seed; from 1001 on 50 seeds meet every feature")
     parser.add_argument("--count", type=int, help="scenarios")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for scenarios that break a law")
     parser.add_argument("--shrink", type=float, default=20, help="seconds to make such a scenario smaller")
