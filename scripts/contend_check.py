@@ -42,7 +42,8 @@ USUAL = dict(word.split("=") for word in """scheduling.sharing.law=none loans.se
     workload.scatter_penalty=[] checkpoints.policy=continuous checkpoints.restart_cost=0s checkpoints.start_up.mean=0s
     scheduling.retries.failed.times=recorded scheduling.quantum=0s scheduling.kill_at_limit=false
     scheduling.ties=submission cluster.vcs=[] cluster.types=[] measure.from=0s measure.until=none
-    network.interference= network.interference.network=0""".split())
+    network.interference= network.interference.network=0 policies.scheduling.use_limit=true
+    policies.scheduling.migrate=false policies.scheduling.preemptive=false policies.scheduling.rewalk=false""".split())
 WAITS, RUNS, AWAY, ENDED, REJECTED = "waits", "runs", "is away from its GPUs", "has ended", "was rejected"
 # Events: the states of the job in which each may come, and the state after it.
 STEPS = {"arrives": ((None,), WAITS), "queues": ((AWAY,), WAITS), "promised": ((WAITS,), WAITS),
@@ -211,9 +212,6 @@ class Check:
         """Whether one of these keys has a value that changes something."""
         return any(self.keys.get(path, USUAL.get(path)) != USUAL.get(path) for path in paths)
 
-    def parameter(self, name, usual):
-        return self.keys.get(f"policies.scheduling.{name}", usual)
-
     # -- reports
 
     def say(self, file, line, job, now, text):
@@ -352,9 +350,9 @@ class Check:
             given, limit = life.given, ns(life.given.get("limit_s"))
             if life.asked is None or any(map(given.get, ("attempts_s", "outcome", "batch_rule", "place", "min_gpus"))):
                 return "jobs take other times than policies know"
-            limit = limit if self.parameter("use_limit", "true") == "true" else None
+            limit = limit if not self.is_set("policies.scheduling.use_limit") else None
             if limit and limit < life.asked and not self.is_set("scheduling.kill_at_limit") or (
-                    not limit and float(self.parameter("estimate_factor", 1)) < 1):
+                    not limit and float(self.keys.get("policies.scheduling.estimate_factor", 1)) < 1):
                 return "estimates are too short"
         return ""
 
@@ -370,32 +368,30 @@ class Check:
         if self.skips(f"the order of {name}", "failures, attempts, types, virtual clusters, places or iterations make "
                       "orders of their own", alters or paced):
             return
-        is_strict = self.parameter("strict", "true" if name == "fifo" else "false") == "true" and not any(
-            self.parameter(key, "false") == "true" for key in ("migrate", "preemptive", "rewalk"))
+        usual, moves = "true" if name == "fifo" else "false", ("migrate", "preemptive", "rewalk")
+        is_strict = self.keys.get("policies.scheduling.strict", usual) == "true" and not self.is_set(
+            *(f"policies.scheduling.{key}" for key in moves))
         compared = 2 if name == "fifo" and not self.is_set("scheduling.ties") else 1  # the second one is the submission
-        changes = []
+        changes = []  # in an instant jobs begin to wait (0), those that start leave the queue (1), and start (2)
         for at, life in enumerate(lives):
             waits = [life.begin, *(each.end for each in life.attempts)]
             changes += [(since, 0, at, None) for since in (waits if life.state == WAITS else waits[:-1])]
-            changes += [(each.begin, 1, at, each) for each in life.attempts]
-        changes.sort(key=lambda change: change[:2])
-        waiting, heaps = {}, collections.defaultdict(list)
-        for now, group in itertools.groupby(changes, lambda change: change[0]):
-            started = []
-            for _, starts, at, each in group:
-                heap = heaps[() if is_strict else lives[at].asks]
-                if starts:
-                    started.append((each, at, waiting.pop(at, None), heap))
-                else:
-                    waiting[at] = RANKS[name](lives[at], now)
-                    heapq.heappush(heap, (waiting[at], at))
-            for each, at, own, heap in started:
+            changes += [(each.begin, step, at, each) for each in life.attempts for step in (1, 2)]
+        waiting, own, heaps = {}, {}, collections.defaultdict(list)
+        for now, step, at, each in sorted(changes, key=lambda change: change[:2]):
+            heap = heaps[() if is_strict else lives[at].asks]
+            if step == 0:
+                waiting[at] = RANKS[name](lives[at], now)
+                heapq.heappush(heap, (waiting[at], at))
+            elif step == 1:
+                own[each] = waiting.pop(at, None)
+            else:
                 self.counts["starts in order"] += 1
                 while heap and waiting.get(heap[0][1]) != heap[0][0]:
                     heapq.heappop(heap)
-                if heap and own is not None and heap[0][:compared] < (own, at)[:compared]:
-                    self.log(each, f"starts with {shown(own)}, and {lives[heap[0][1]].name} with {shown(heap[0][0])} "
-                             f"waits, by {name}")
+                if heap and own[each] is not None and heap[0][:compared] < (own[each], at)[:compared]:
+                    self.log(each, f"starts with {shown(own[each])}, and {lives[heap[0][1]].name} with "
+                             f"{shown(heap[0][0])} waits, by {name}")
 
     # -- the results
 
@@ -637,9 +633,9 @@ class Traffic:
         self.open[route.job].add(part)
         self.move(part, now, ("job", route.job), 1)
         for place in route.touches:
-            self.on[place][part] = None
-            self.move(part, now, ("server", place[1]), 1, int(len(self.on[place]) == 2), part.first,
+            self.move(part, now, ("server", place[1]), 1, int(len(self.on[place]) == 1), part.first,
                       route.message * part.first)
+            self.on[place][part] = None
         return route.touches
 
     def sends(self, part, now, rate):
@@ -668,13 +664,13 @@ class Traffic:
                          f"{'longer' if excess < 0 else 'less'}")
         self.slows(part, now, False)
         self.move(part, now, ("route", id(route)), size=part.sent + length * rate / SECOND if part.how else part.size)
-        for place in (*route.uses, *route.touches):
-            self.on[place].pop(part, None)
         for place in route.touches:
-            self.move(part, now, ("server", place[1]), -1, -int(len(self.on[place]) == 1))
+            self.move(part, now, ("server", place[1]), -1, -int(len(self.on[place]) == 2))
         self.move(part, now, ("job", route.job), -1)
         self.open[route.job].discard(part)
-        return [*route.uses, *route.touches]
+        for place in (touched := [*route.uses, *route.touches]):
+            self.on[place].pop(part, None)
+        return touched
 
     def repeat(self, begin, end, times, jobs):
         """These jobs repeat so often what they did; what they send moves behind that."""
