@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 
 namespace contend {
 
@@ -62,6 +63,7 @@ class Kai final : public QueuePolicy {
   std::vector<JobId> allocate(const ClusterView& cluster, SchedulingActions& actions);
   bool make_room(const std::vector<JobId>& left_over, const ClusterView& cluster, SchedulingActions& actions);
   bool consolidate(JobId id, const ClusterView& cluster, SchedulingActions& actions);
+  [[nodiscard]] bool may_take(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const;
   bool reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions);
   bool preempt_for(JobId id, const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] std::vector<JobId> running(const std::function<bool(const QueuedJob&)>& takes) const;
@@ -206,12 +208,26 @@ bool Kai::consolidate(JobId id, const ClusterView& cluster, SchedulingActions& a
   return false;
 }
 
+/// At each level the queue may exceed its share only as long as it is below those that lose GPUs to it, in parts of
+/// their shares (plugins/proportion/reclaimable/reclaimable.go).
+bool Kai::may_take(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const {
+  const auto part = [&](std::size_t n, std::int64_t more) {
+    const auto gone = lost.find(n);
+    const std::int64_t held = nodes_[n].held - (gone == lost.end() ? 0 : gone->second);
+    return static_cast<double>(held + more) / std::max(nodes_[n].share, 1e-9);
+  };
+  for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n)) {
+    const double mine = part(n, one.view.gpus);
+    if (mine <= 1 + 1e-9) continue;
+    for (const auto& [other, gone] : lost)
+      if (other != n && tree().parent(other) == tree().parent(n) && mine >= part(other, 0)) return false;
+  }
+  return true;
+}
+
 bool Kai::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions) {
   const QueuedJob& one = job(id);
-  const bool is_fixed = one.view.priority >= kNonPreemptible;
-  if (!stays_within(one.queue, one.view.gpus,
-                    [&](std::size_t n) { return is_fixed ? std::min(quota(n), nodes_[n].share) : nodes_[n].share; }))
-    return false;
+  if (static_cast<double>(nodes_[one.queue].held + one.view.gpus) > nodes_[one.queue].share + 1e-9) return false;
   std::vector<JobId> candidates = running(
       [&](const QueuedJob& each) { return each.queue != one.queue && has_run(each, reclaim_after_, cluster.now()); });
   std::vector<JobId> victims;
@@ -240,7 +256,8 @@ bool Kai::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actio
     const QueuedJob& victim = job(victims.back());
     for (std::size_t n = victim.queue; n != QueueTree::kNone; n = tree().parent(n)) lost[n] += victim.view.gpus;
     freed += victim.view.gpus;
-    if (freed >= demand_of(one.view) && start_taking(id, victims, actions, cluster.now())) return true;
+    if (freed < demand_of(one.view) || !may_take(one, lost)) continue;
+    if (start_taking(id, victims, actions, cluster.now())) return true;
   }
   return false;
 }

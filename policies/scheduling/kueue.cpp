@@ -20,12 +20,15 @@ constexpr std::string_view kKueueRules[] = {"borrowing_limit", "lending_limit", 
                                             "preempt_within",  "reclaim",       "borrow_preempting"};
 
 class Kueue final : public QueuePolicy {
+  static constexpr int kMostAtOnce = 16;  // preemptions of a job at an instant that no rule of Kueue ends
+
  public:
   Kueue(const Parameters& parameters, const PolicyContext& context)
       : QueuePolicy{context.accounts ? context.accounts() : AccountTree{},
-                    Time::ceil_nanoseconds(parameters.get<double>("requeue_s") * 1e9)},
+                    Time::ceil_nanoseconds(parameters.get<double>("requeue_s") * 1e9), kMostAtOnce},
         is_fair_{parameters.get<bool>("fair_sharing")},
         parked_(tree().size()),
+        sticky_(tree().size(), JobId::none()),
         victims_{tree(),
                  accounts(),
                  {is_fair_, parameters.get<bool>("within_nominal_wins")},
@@ -63,6 +66,9 @@ class Kueue final : public QueuePolicy {
 
   bool is_fair_;
   std::vector<std::set<std::int32_t>> parked_;  // by queue: demands that nothing can be done for
+  /// By queue: the job for which others were preempted, and which goes next, before older ones whose demands were
+  /// parked (queue/cluster_queue.go, stickyWorkload).
+  std::vector<JobId> sticky_;
   KueueVictims victims_;
   // Of the cycle:
   std::vector<std::pair<std::size_t, std::int64_t>> reserved_;  // what preemptors and blocked workloads take
@@ -104,10 +110,7 @@ void Kueue::place_admitted(SchedulingActions& actions, Time now) {
 
 void Kueue::decide(const ClusterView& cluster, SchedulingActions& actions) {
   const Time now = cluster.now();
-  do {
-    while (cycle(actions, now)) {
-    }
-  } while (requeue(now));
+  while (cycle(actions, now) || requeue(now)) requeue(now);  // victims queue before the next cycle
   place_admitted(actions, now);
 }
 
@@ -214,8 +217,8 @@ void Kueue::reserve(const Entry& entry) {
   const std::int64_t left = tree().nominal(queue) - tree().usage(queue);
   if (entry.height == 0)
     gpus = std::max<std::int64_t>(0, std::min(gpus, left));
-  else if (own.borrowing_limit)
-    gpus = std::min(gpus, left + *own.borrowing_limit);
+  else if (tree().borrowing_limit(queue) < kAnyGpus)
+    gpus = std::min(gpus, left + tree().borrowing_limit(queue));
   tree().use(queue, gpus);
   reserved_.emplace_back(queue, gpus);
 }
@@ -226,7 +229,9 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
   for (std::size_t q = 0; q < tree().size(); ++q) {
     if (waiting(q).empty()) continue;
     const bool is_strict = rules(q).strict;
-    const JobId first = head(q, [&](std::int32_t shape) { return !is_strict && parked_[q].contains(shape); });
+    const JobId first = sticky_[q].valid()
+                            ? sticky_[q]
+                            : head(q, [&](std::int32_t shape) { return !is_strict && parked_[q].contains(shape); });
     if (first.valid()) entries.push_back(nominate(job(first)));
   }
   bool goes_on = false;
@@ -236,6 +241,7 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(next));
     if (entry.mode == Mode::no_fit || (entry.mode == Mode::preempt && entry.targets.empty())) {
       if (entry.mode == Mode::preempt) reserve(entry);
+      if (sticky_[entry.job.queue] == entry.job.id) sticky_[entry.job.queue] = JobId::none();
       if (rules(entry.job.queue).strict) continue;
       parked_[entry.job.queue].insert(shape_of(job(entry.job.id).view));
       goes_on = true;
@@ -246,10 +252,12 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
     });
     if (overlaps || !still_fits(entry)) continue;
     goes_on = true;
+    if (sticky_[entry.job.queue] == entry.job.id) sticky_[entry.job.queue] = JobId::none();
     if (entry.mode == Mode::fit) {
       admit(entry.job.id, now);
       continue;
     }
+    if (!rules(entry.job.queue).strict) sticky_[entry.job.queue] = entry.job.id;
     tree().use(entry.job.queue, entry.job.gpus);
     reserved_.emplace_back(entry.job.queue, entry.job.gpus);
     for (const KueueJob& target : entry.targets) {

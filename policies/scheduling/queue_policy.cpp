@@ -4,10 +4,11 @@
 
 namespace contend {
 
-QueuePolicy::QueuePolicy(AccountTree tree, Time requeue)
+QueuePolicy::QueuePolicy(AccountTree tree, Time requeue, int at_once)
     : accounts_{std::move(tree)},
       tree_{accounts_},
       requeue_{requeue},
+      at_once_{at_once},
       waiting_(tree_.size()),
       admitted_(tree_.size()) {}
 
@@ -29,9 +30,7 @@ std::vector<std::size_t> QueuePolicy::path_to(std::size_t n) const {
 void QueuePolicy::insert(const JobView& view) {
   if (view.id.index() >= jobs_.size()) jobs_.resize(view.id.index() + 1);
   QueuedJob& one = job(view.id);
-  const bool was_evicted = one.was_evicted;
-  const Time evicted = one.evicted;
-  one = {.view = view, .queue = tree_.node_of(view.vc), .evicted = evicted, .was_evicted = was_evicted};
+  one = {.view = view, .queue = tree_.node_of(view.vc), .evicted = one.evicted, .evictions = one.evictions};
   Lane& lane = waiting_[one.queue][{-std::int64_t{view.priority}, shapes_.of(view)}];
   lane.shape = shapes_.of(view);
   lane.jobs.insert(place_of(view));
@@ -84,11 +83,10 @@ bool QueuePolicy::place(JobId id, SchedulingActions& actions, Time now) {
 }
 
 void QueuePolicy::waits_again(QueuedJob& one) {
-  const bool is_second = one.was_evicted && one.evicted == now_;
-  one.was_evicted = true;
+  one.evictions = one.evictions > 0 && one.evicted == now_ ? one.evictions + 1 : 1;
   one.evicted = now_;
-  const Time again = is_second && requeue_ == Time{} ? now_ + Time::nanoseconds(1) : now_ + requeue_;
-  evicted_.insert({again, one.view.id});
+  const bool waits_longer = one.evictions > at_once_ && requeue_ == Time{};
+  evicted_.insert({waits_longer ? now_ + Time::nanoseconds(1) : now_ + requeue_, one.view.id});
 }
 
 void QueuePolicy::evict(JobId id, JobId by, SchedulingActions& actions, Time now) {

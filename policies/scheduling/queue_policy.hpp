@@ -29,7 +29,7 @@ struct QueuedJob {
   bool runs = false;  ///< false, though it is admitted: it has no place yet
   Time since{};       ///< when it started
   Time evicted{};     ///< when it was preempted last
-  bool was_evicted = false;
+  int evictions = 0;  ///< how often at that instant
 };
 
 class QueuePolicy : public SchedulingPolicy {
@@ -51,8 +51,9 @@ class QueuePolicy : public SchedulingPolicy {
   };
   using Lanes = std::map<std::pair<std::int64_t, std::int32_t>, Lane>;  // by falling priority, and shape
 
-  /// `requeue`: a job that was preempted may be admitted again so much later.
-  QueuePolicy(AccountTree tree, Time requeue);
+  /// `requeue`: a job that was preempted may be admitted again so much later. `at_once`: how often a job may be
+  /// preempted at one instant and queue again there; from then on it queues a nanosecond later.
+  QueuePolicy(AccountTree tree, Time requeue, int at_once = 1);
 
   /// Decides. All that has happened is counted.
   virtual void decide(const ClusterView& cluster, SchedulingActions& actions) = 0;
@@ -109,8 +110,7 @@ class QueuePolicy : public SchedulingPolicy {
   void runs_again(JobId id, Time now);
   /// Takes the GPUs and the quota of a job, which waits again.
   void evict(JobId id, JobId by, SchedulingActions& actions, Time now);
-  /// Evicted jobs wait in their queues again, if their time has come; a job that was evicted twice at an instant only
-  /// after it. True if any does.
+  /// Evicted jobs wait in their queues again, if their time has come. True if any does.
   bool requeue(Time now);
 
  private:
@@ -123,6 +123,7 @@ class QueuePolicy : public SchedulingPolicy {
   AccountTree accounts_;
   QueueTree tree_;
   Time requeue_;
+  int at_once_;
   Shapes shapes_;
   bool in_pass_ = false;
   Time now_{};

@@ -38,6 +38,8 @@ class QueueTree {
   [[nodiscard]] bool is_within(std::size_t n, std::size_t above) const;
 
   [[nodiscard]] std::int64_t nominal(std::size_t n) const { return nodes_[n].nominal; }
+  /// GPUs that it may use beyond its own; kAnyGpus: no limit.
+  [[nodiscard]] std::int64_t borrowing_limit(std::size_t n) const { return nodes_[n].borrowing_limit; }
   /// The quota of the node and what those below it lend.
   [[nodiscard]] std::int64_t subtree(std::size_t n) const { return nodes_[n].subtree; }
   [[nodiscard]] std::int64_t usage(std::size_t n) const { return nodes_[n].usage; }

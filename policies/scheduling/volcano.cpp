@@ -50,7 +50,7 @@ class Volcano final : public QueuePolicy {
   [[nodiscard]] double weight_of(std::size_t n) const {
     return n == tree().unmanaged() ? 1 : accounts().accounts[n].weight.value_or(1);
   }
-  [[nodiscard]] bool may_have(const QueuedJob& one) const;
+  [[nodiscard]] bool may_have(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost = {}) const;
   [[nodiscard]] bool queue_goes_before(std::size_t a, std::size_t b) const;
   void let_in(const ClusterView& cluster);
   [[nodiscard]] JobId first_of(std::size_t queue, const std::set<std::int32_t>& skipped) const;
@@ -126,11 +126,14 @@ bool Volcano::queue_goes_before(std::size_t a, std::size_t b) const {
   return rank(one) < rank(other);
 }
 
-/// With the plugin capacity a queue may exceed its deserved GPUs up to its capability.
-bool Volcano::may_have(const QueuedJob& one) const {
+/// With the plugin capacity a queue may exceed its deserved GPUs up to its capability. `lost`: GPUs that nodes give
+/// back.
+bool Volcano::may_have(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const {
   for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n)) {
     const double most = by_capacity_ ? capability(n) : nodes_[n].deserved;
-    if (static_cast<double>(nodes_[n].held + one.view.gpus) > most + 1e-9) return false;
+    const auto gone = lost.find(n);
+    const std::int64_t held = nodes_[n].held - (gone == lost.end() ? 0 : gone->second);
+    if (static_cast<double>(held + one.view.gpus) > most + 1e-9) return false;
   }
   return true;
 }
@@ -183,10 +186,15 @@ JobId Volcano::first_of(std::size_t queue, const std::set<std::int32_t>& skipped
 
 bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions) {
   const QueuedJob& one = job(id);
-  if (!may_have(one) || static_cast<double>(nodes_[one.queue].held) >= nodes_[one.queue].deserved) return false;
+  if (static_cast<double>(nodes_[one.queue].held) >= nodes_[one.queue].deserved) return false;
   int missing = one.view.gpus - cluster.free_gpus_of_vc(one.view.vc);
   std::vector<std::pair<JobId, int>> shrunk;  // and their GPUs then
   std::vector<JobId> victims;
+  std::map<std::size_t, std::int64_t> lost;  // by node
+  const auto take = [&](std::size_t queue, int gpus) {
+    missing -= gpus;
+    for (std::size_t n = queue; n != QueueTree::kNone; n = tree().parent(n)) lost[n] += gpus;
+  };
   for (std::size_t q = 0; q < tree().size() && missing > 0; ++q) {
     if (q == one.queue || q == tree().unmanaged() || !rules(q).reclaimable) continue;
     auto above = static_cast<double>(nodes_[q].held) - nodes_[q].deserved;
@@ -197,7 +205,7 @@ bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& a
       if (whole_gangs_) {
         victims.push_back(at->second);
         above -= other.view.gpus;
-        missing -= other.view.gpus;
+        take(q, other.view.gpus);
         continue;
       }
       const auto sizes = cluster.sizes_of(at->second);
@@ -205,13 +213,13 @@ bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& a
       for (auto size = sizes.rbegin(); size != sizes.rend() && missing > 0 && above > 0; ++size) {
         if (*size >= gpus) continue;
         above -= gpus - *size;
-        missing -= gpus - *size;
+        take(q, gpus - *size);
         gpus = *size;
       }
       if (gpus < other.view.gpus) shrunk.emplace_back(at->second, gpus);
     }
   }
-  if (missing > 0) return false;
+  if (missing > 0 || !may_have(one, lost)) return false;
   if (whole_gangs_) return !victims.empty() && start_taking(id, victims, actions, cluster.now());
   for (const auto& [other, gpus] : shrunk)
     if (actions.resize(other, gpus)) resized(other, cluster);

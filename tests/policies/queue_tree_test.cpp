@@ -305,3 +305,29 @@ TEST_CASE("kai: running jobs move together if that makes a place, and each of th
   CHECK(holds(run(16)).find("C2 6-50") != std::string::npos);
   CHECK(run(0).finishes() == "A5 B50 C50 D60");
 }
+
+TEST_CASE("kai and volcano: queues below one parent play as without it") {
+  // The parent has no quota and no limit of its own, so it changes nothing.
+  const std::vector<Choice> policies = {
+      {"kai", {}}, {"volcano", {{"gang_reclaim", true}}}, {"volcano", {{"capacity", true}, {"gang_reclaim", true}}}};
+  for (const Choice& policy : policies) {
+    CAPTURE(policy.name);
+    const auto compare = [&](const std::vector<JobSpec>& jobs) {
+      const Played flat = play_queues(policy, 8, {queue_of(-1, 4), queue_of(-1, 4)}, jobs);
+      const Played below = play_queues(policy, 8, {queue_of(2, 4), queue_of(2, 4), {.name = "root"}}, jobs);
+      CHECK(below.finishes() == flat.finishes());
+      CHECK(below.preemptions() == flat.preemptions());
+      return below.preemptions();
+    };
+    CHECK(compare({queue_job(0, 0, 4, 1000), queue_job(0, 0, 4, 1000), queue_job(1, 60, 4, 100)}) == "B1");
+    RandomStream draw{7, "parents"};
+    const auto number = [&](int least, int most) { return static_cast<int>(draw.uniform_integer(least, most)); };
+    for (int round = 0; round < 20; ++round) {
+      std::vector<JobSpec> jobs;
+      for (int j = 0; j < 14; ++j) jobs.push_back(queue_job(number(0, 1), number(0, 60), number(1, 6), number(1, 90)));
+      std::ranges::stable_sort(jobs, {}, &JobSpec::submit);
+      CAPTURE(round);
+      compare(jobs);
+    }
+  }
+}
