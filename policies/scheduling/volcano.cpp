@@ -55,6 +55,8 @@ class Volcano final : public QueuePolicy {
   void let_in(const ClusterView& cluster);
   [[nodiscard]] JobId first_of(std::size_t queue, const std::set<std::int32_t>& skipped) const;
   std::vector<JobId> allocate(const ClusterView& cluster, SchedulingActions& actions);
+  bool start_shrinking(JobId id, const std::vector<std::pair<JobId, int>>& shrunk, const ClusterView& cluster,
+                       SchedulingActions& actions);
   bool reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions);
 
   bool by_capacity_, by_hierarchy_, enqueues_;
@@ -184,6 +186,17 @@ JobId Volcano::first_of(std::size_t queue, const std::set<std::int32_t>& skipped
   return best == nullptr ? JobId::none() : std::get<JobId>(*best);
 }
 
+/// Starts the job once others run on so many GPUs.
+bool Volcano::start_shrinking(JobId id, const std::vector<std::pair<JobId, int>>& shrunk, const ClusterView& cluster,
+                              SchedulingActions& actions) {
+  for (const auto& [other, gpus] : shrunk)
+    if (actions.resize(other, gpus)) resized(other, cluster);
+  if (shrunk.empty() || !actions.start(id)) return false;
+  admit(id, cluster.now());
+  started(id, cluster.now());
+  return true;
+}
+
 bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions) {
   const QueuedJob& one = job(id);
   if (static_cast<double>(nodes_[one.queue].held) >= nodes_[one.queue].deserved) return false;
@@ -221,12 +234,7 @@ bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& a
   }
   if (missing > 0 || !may_have(one, lost)) return false;
   if (whole_gangs_) return !victims.empty() && start_taking(id, victims, actions, cluster.now());
-  for (const auto& [other, gpus] : shrunk)
-    if (actions.resize(other, gpus)) resized(other, cluster);
-  if (shrunk.empty() || !actions.start(id)) return false;
-  admit(id, cluster.now());
-  started(id, cluster.now());
-  return true;
+  return start_shrinking(id, shrunk, cluster, actions);
 }
 
 std::vector<JobId> Volcano::allocate(const ClusterView& cluster, SchedulingActions& actions) {
