@@ -10,8 +10,11 @@
 #include "text/own_files.hpp"
 #include "text/words.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,13 +37,28 @@ std::string entry_text(const LaunchEntry& read) {
   return fmt::format("schema_version: 2\ntraining:\n  {}:\n{}", read.format, lines);
 }
 
+/// The rates of what is kept outside of the GPUs, which no launch file says.
+void add_rates(const Arguments& arguments, LaunchEntry& entry) {
+  const auto found = std::ranges::find(entry.members, "parallel.offload", &std::pair<std::string, std::string>::first);
+  for (const std::string_view rate : {"link", "memory"}) {
+    const std::string option = fmt::format("offload-{}", rate);
+    const auto given = arguments.value(option);
+    if (!given) continue;
+    if (found == entry.members.end())
+      throw UsageError{fmt::format("--{}: the files keep nothing outside of the GPUs", option)};
+    found->second.pop_back();
+    found->second += fmt::format(", {}: {}}}", rate, *given);
+  }
+}
+
 }  // namespace
 
 int import_training_verb(const Arguments& arguments) {
   const std::vector<std::string>& paths = arguments.positionals();
   std::vector<LaunchFile> files;
   for (const std::string& path : paths) files.push_back({path, read_file(path)});
-  const LaunchEntry read = read_launch_files(files, arguments.value("model").value_or(""));
+  LaunchEntry read = read_launch_files(files, arguments.value("model").value_or(""));
+  add_rates(arguments, read);
   const std::string text = entry_text(read);
   try {  // on a machine whose GPUs have every format
     static_cast<void>(parse_scenario(text + "machine: dgx-b200\n", paths.back()));
@@ -48,6 +66,8 @@ int import_training_verb(const Arguments& arguments) {
     throw amended(error, [](Complaint& each) {
       each.line = each.column = 0;
       each.source_line.clear();
+      if (each.key.find(".offload.") != std::string::npos)
+        each.hint = "--offload-link 25GB/s --offload-memory 100GB/s, as on your servers";
     });
   }
   for (const LaunchEntry::Unknown& each : read.unknown)

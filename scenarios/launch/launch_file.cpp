@@ -162,14 +162,18 @@ class LaunchReader {
                         .hint = fmt::format("{}=VALUE above it", bare(setting.value))}};
     if (const auto size = format_.sizes.find(setting.name); size != format_.sizes.end())
       return take_size(setting, size->second, file);
-    bool is_word = false;
+    bool is_word = false, has_rows = false;
     for (const LaunchFormat::Word& row : format_.words) {
-      if (row.setting != setting.name || (row.value != "*" && !is_same_word(row.value, setting.value))) continue;
+      if (row.setting != setting.name) continue;
+      has_rows = true;
+      if (row.value != "*" && !is_same_word(row.value, setting.value)) continue;
       is_word = true;
       if (!row.member.empty()) members_.set(row.member, std::string{row.set});
     }
-    const auto idle = std::ranges::find_if(
-        format_.idle, [&](std::string_view pattern) { return is_pattern_of(pattern, setting.name); });
+    // A value that no row has is not idle with all settings of a table.
+    const auto idle = std::ranges::find_if(format_.idle, [&](std::string_view pattern) {
+      return pattern == setting.name || (!(has_rows && !is_word) && is_pattern_of(pattern, setting.name));
+    });
     if (idle != format_.idle.end()) add_idle(is_tree ? std::string{*idle} : setting.name);
     return is_word || idle != format_.idle.end() || (is_tree && setting.value.empty());
   }
@@ -240,27 +244,32 @@ void set_feed_forward(Members& members) {
 /// torchtitan shards weights over the context-parallel and the data-parallel GPUs; `local_batch_size` is the samples of
 /// a GPU in an iteration, which a pipeline divides into micro-batches (torchtitan/distributed/pipeline_parallel.py).
 void finish_torchtitan(Members& members) {
-  const std::int64_t batch = members.size("local.batch", 1);
+  constexpr std::int64_t kUsualBatch = 8;
+  const std::int64_t batch = members.size("local.batch", kUsualBatch);
   const bool is_pipeline = members.size("parallel.pipeline", 1) > 1;
   const std::int64_t micro = is_pipeline ? members.size("local.microbatch", 1) : batch;
   members.set("batch", std::to_string(micro));
   if (is_pipeline && !members.has("global_batch")) members.set("accumulate", std::to_string(batch / micro));
   const std::int64_t shards = members.size("local.shards", 0);
-  if (shards == 1 && members.size("parallel.context", 1) == 1) members.set("parallel.zero", "0");
+  if (shards == 1 && members.size("parallel.context", 1) == 1) {
+    members.set("parallel.zero", "0");
+    members.erase("runtime");
+  }
   if (shards > 1) members.set("parallel.shards", std::to_string(shards * members.size("parallel.context", 1)));
   // It gathers weights again behind the forward pass unless it has a pipeline.
   if (is_pipeline) members.set_usual("parallel.reshard", "false");
   if (members.text("parallel.zero") == "0") members.erase("parallel.reshard");
   if (members.size("parallel.tensor", 1) > 1) members.set("parallel.sequence_parallel", "true");
-  const bool is_compiled = members.has("local.compiled");
+  if (members.text("parallel.schedule") == "interleaved") members.set_usual("parallel.virtual", "2");
+  const bool is_compiled = members.has("local.compiled") && !members.has("local.loss_only");
   members.set("pointwise", is_compiled ? "compiled" : "eager");
   members.set("host", fmt::format("{{like: {}{}}}", is_compiled ? "torch-compile" : "torch",
-                                  members.has("local.clips") ? ", clips: true" : ""));
+                                  members.has("local.unclipped") ? "" : ", clips: true"));
 }
 
 /// Members that belong together, whatever the format.
 void finish_members(Members& members) {
-  if (members.has("local.recomputes") && members.has("local.recompute"))
+  if (members.has("local.recomputes") && members.has("local.recompute") && !members.has("local.no_layers"))
     members.set("recompute", members.text("local.recompute"));
   if (members.has("local.fp8")) members.set("dtype", "fp8");  // over bf16 or fp16, in whatever order they stand
   if (members.has("global_batch")) members.erase("accumulate");
@@ -289,7 +298,19 @@ void note_differences(const LaunchFormat& format, const std::string& file, bool 
                                          is_megatron ? "--disable-bias-linear" : "model.add_bias_linear: false")});
   const bool can_overlap =
       is_megatron || format.name == "nemo" || format.name == "deepspeed" || format.name == "calculon";
-  if (can_overlap && !members.has("local.overlaps")) {
+  if (members.has("local.selective") && !members.has("local.operators"))
+    entry.unknown.push_back({file, 0,
+                             "without selective_ac_option: op every second layer is computed again, for which the "
+                             "entry has no form; it has torchtitan's list of operators"});
+  if (has_sizes && !members.has("transformer.vocabulary"))
+    entry.unknown.push_back({file, 0, "nothing says how large the vocabulary is: give transformer.vocabulary"});
+  if (members.has("global_batch") && members.has("accumulate") && !members.has("batch"))
+    entry.unknown.push_back({file, 0,
+                             fmt::format("batch follows from global_batch, {} micro-batches and the GPUs of the job: "
+                                         "give it",
+                                         members.text("accumulate"))});
+  const bool is_default = format.name == "deepspeed" && members.text("parallel.zero") == "3";
+  if (can_overlap && !members.has("local.overlaps") && !is_default) {
     const std::map<std::string_view, std::string_view> kSettings = {
         {"megatron", "--overlap-grad-reduce"},
         {"nemo", "ddp.overlap_grad_reduce: true"},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -20,17 +21,24 @@ namespace {
 class ShellWords {
  public:
   explicit ShellWords(std::string_view text) {
-    int line = 1;
+    int line = 1, depth = 0;
+    bool goes_on = false;  // a backslash stands before the end of the line
     for (std::size_t at = 0; at < text.size();) {
       const char c = text[at];
       line += c == '\n' ? 1 : 0;
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\' || c == '(' || c == ')') {
-        ++at;
-      } else if (c == '#') {
+      if (c == '#') {
         at = std::min(text.find('\n', at), text.size());
-      } else {
-        at = take(text, at, line);
+        continue;
       }
+      if (!is_between(c)) {
+        at = take(text, at, line);
+        continue;
+      }
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      // A statement ends: what follows is no value of the argument before.
+      if (c == ')' || (c == '\n' && !goes_on && depth <= 0)) words_.emplace_back(line, "");
+      if (c != '\r') goes_on = c == '\\';
+      ++at;
     }
   }
 
@@ -39,7 +47,9 @@ class ShellWords {
     std::vector<LaunchSetting> all;
     bool is_behind = false;
     for (const auto& [line, word] : words_) {
-      if (word.starts_with("--")) {
+      if (word.empty()) {
+        is_behind = false;
+      } else if (word.starts_with("--")) {
         const std::size_t equals = word.find('=');
         all.push_back({line, word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1)});
         is_behind = equals == std::string::npos;
@@ -53,10 +63,15 @@ class ShellWords {
   }
 
  private:
-  /// The value with variables as the text gives them.
-  [[nodiscard]] std::string resolved(const std::string& value) const {
+  static bool is_between(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\' || c == '(' || c == ')';
+  }
+
+  /// The value with variables as the text gives them, also of variables that are made of others.
+  [[nodiscard]] std::string resolved(const std::string& value, int depth = 0) const {
+    constexpr int kDeepest = 8;
     std::string_view name = value;
-    if (!name.starts_with('$')) return value;
+    if (!name.starts_with('$') || depth > kDeepest) return value;
     name.remove_prefix(1);
     std::optional<std::string> usual;
     if (name.starts_with('{') && name.ends_with('}')) {
@@ -67,8 +82,11 @@ class ShellWords {
       }
     }
     const auto known = variables_.find(name);
-    if (known != variables_.end() && !known->second.starts_with('$')) return known->second;
-    return usual.value_or(value);
+    if (known != variables_.end()) {
+      const std::string text = resolved(known->second, depth + 1);
+      if (!text.starts_with('$')) return text;
+    }
+    return usual ? resolved(*usual, depth + 1) : value;
   }
 
   /// Takes the word at `at` and returns where it ends.
@@ -90,16 +108,25 @@ class ShellWords {
     const std::size_t equals = word.find('=');
     if (!word.starts_with('-') && equals != std::string::npos && equals > 0) {
       const std::string value = word.substr(equals + 1);
-      variables_[word.substr(0, equals)] = value;
-      if (!value.starts_with("--")) return at;  // no value of the argument before it
-      for (auto& [unused, each] : ShellWords{value}.words_) words_.emplace_back(line, std::move(each));
-      return at;  // NAME="--a 1 --b 2": a list of arguments
+      if (!value.starts_with("--")) {  // no value of the argument before it
+        variables_[word.substr(0, equals)] = value;
+        return at;
+      }
+      take_list(value, line);  // NAME="--a 1 --b 2"
+      return at;
     }
-    if (!word.empty()) words_.emplace_back(line, std::move(word));
+    if (word.starts_with("--") && word.find(' ') != word.npos)
+      take_list(word, line);  // ("--a 1" "--b 2")
+    else if (!word.empty())
+      words_.emplace_back(line, std::move(word));
     return at;
   }
 
-  std::vector<std::pair<int, std::string>> words_;
+  void take_list(std::string_view text, int line) {
+    for (auto& [unused, each] : ShellWords{text}.words_) words_.emplace_back(line, std::move(each));
+  }
+
+  std::vector<std::pair<int, std::string>> words_;  // by line; an empty one ends a statement
   std::map<std::string, std::string, std::less<>> variables_;
 };
 
@@ -143,6 +170,7 @@ bool is_toml_table(std::string_view line) {
 std::vector<LaunchSetting> toml_settings(std::string_view text, const std::string& file) {
   std::vector<LaunchSetting> all;
   std::string table;
+  std::set<std::pair<std::string, std::string>> known;  // tables and keys
   for (int line = 1; !text.empty(); ++line) {
     std::string_view rest = take_field(text, '\n');
     if (rest.ends_with('\r')) rest.remove_suffix(1);
@@ -158,6 +186,8 @@ std::vector<LaunchSetting> toml_settings(std::string_view text, const std::strin
                         .line = line,
                         .reason = fmt::format("expected a [table] or KEY = VALUE, got \"{}\"", trimmed(rest))}};
     const std::string_view key = trimmed(rest.substr(0, equals));
+    if (!known.emplace(table, key).second)
+      throw InputError{{.file = file, .line = line, .reason = fmt::format("{}: is given twice in [{}]", key, table)}};
     std::string value{rest.substr(equals + 1)};
     const int first = line;
     while (trimmed(value).starts_with('[') && value.find(']') == value.npos && !text.empty()) {

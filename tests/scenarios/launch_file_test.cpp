@@ -85,9 +85,10 @@ TEST_CASE("launch arguments: fp8 is the format of products, and groups of querie
         "--overlap-grad-reduce"}});
   CHECK(launch_member(read, "dtype") == "fp8");
   CHECK(launch_member(read, "transformer.key_value_heads").empty());
-  REQUIRE(read.unknown.size() == 2);
-  CHECK(read.unknown.front().text == "--optimizer muon");
-  CHECK(contains(read.unknown.back().text, "biases"));
+  REQUIRE(read.unknown.size() == 3);
+  CHECK(read.unknown[0].text == "--optimizer muon");
+  CHECK(contains(read.unknown[1].text, "biases"));
+  CHECK(contains(read.unknown[2].text, "nothing says how large the vocabulary is"));
 }
 
 TEST_CASE("launch arguments: a list in one quoted line, and a value that an assignment is not") {
@@ -154,7 +155,7 @@ components = ["model",
   CHECK(launch_member(flat, "parallel.shards") == "8");
   CHECK(launch_member(flat, "parallel.context_exchange") == "gathered-ring");
   CHECK(launch_member(flat, "recompute") == "operators");
-  CHECK(launch_member(flat, "host") == "{like: torch}");
+  CHECK(launch_member(flat, "host") == "{like: torch, clips: true}");
 }
 
 TEST_CASE("launch files: DeepSpeed's JSON has no model, and what `auto` means stands elsewhere") {
@@ -174,10 +175,11 @@ TEST_CASE("launch files: DeepSpeed's JSON has no model, and what `auto` means st
   CHECK(launch_member(read, "parallel.zero") == "2");
   CHECK(launch_member(read, "parallel.bucket") == "500000000");
   CHECK(launch_member(read, "parallel.offload") == "{optimizer: host}");
-  REQUIRE(read.unknown.size() == 2);
+  REQUIRE(read.unknown.size() == 3);
   CHECK(read.unknown[0].text == "train_micro_batch_size_per_gpu: auto");
   CHECK(read.unknown[0].line == 2);
   CHECK(read.unknown[1].text == "sparse_attention.mode: fixed");
+  CHECK(contains(read.unknown[2].text, "4 micro-batches and the GPUs of the job"));
   CHECK(std::ranges::count(read.idle, "optimizer.params.*") == 1);
   CHECK_THROWS_WITH_AS((void)read_launch_files({{"ds.json", text}}),
                        doctest::Contains("ds.json: says no model, or none of the catalogue (format deepspeed)"),
@@ -252,6 +254,58 @@ TEST_CASE("launch files: SimuMax and Calculon have files of models and of strate
   CHECK(calculon.unknown[0].text == "x: 1");
   CHECK_THROWS_WITH_AS((void)read_launch_files({{"model.json", model}, {"c.json", R"({"tensor_par": 8})"}}),
                        doctest::Contains("is a file of calculon, and the one before is a file of simumax"), InputError);
+}
+
+TEST_CASE("launch files: a value that no row has is not idle with all settings of its table") {
+  const LaunchEntry read = read_launch_files({{"ds.json", R"({"bf16": {"enabled": "auto"}, "fp16": {"loss_scale": 0},
+ "zero_optimization": {"stage": 3}, "activation_checkpointing": {"cpu_checkpointing": true}})"}},
+                                             "llama-3-8b");
+  REQUIRE(read.unknown.size() == 2);  // and at stage 3 gradients are exchanged beside the backward pass
+  CHECK(read.unknown[0].text == "bf16.enabled: auto");
+  CHECK(read.unknown[1].text == "activation_checkpointing.cpu_checkpointing: true");
+  CHECK(std::ranges::count(read.idle, "fp16.*") == 1);
+}
+
+TEST_CASE("launch arguments: lists of quoted pairs, statements that end, and variables made of others") {
+  const LaunchEntry read = read_launch_files({{"run.sh", R"(WIDTH=${WIDTH:-64}
+TP=$WIDTH
+MODEL=("--num-layers 2" "--hidden-size $WIDTH" --vocab-size 128 --manual-gc)
+if [ 1 ]; then
+  MODEL+=("--fp8-format hybrid" --fp8-param-gather)
+fi
+torchrun train.py ${MODEL[@]} --num-attention-heads \
+  ${HEADS:-4} --strange
+echo done
+)"}});
+  CHECK(launch_member(read, "transformer.hidden") == "64");
+  CHECK(launch_member(read, "transformer.heads") == "4");
+  CHECK(launch_member(read, "dtype") == "fp8");
+  REQUIRE(read.unknown.size() == 5);
+  CHECK(read.unknown[0].text == "--manual-gc");
+  CHECK(read.unknown[1].text == "--fp8-param-gather");
+  CHECK(read.unknown[2].text == "--strange");
+}
+
+TEST_CASE("launch files: torchtitan without shards, with two parts a rank, and what is computed again") {
+  const auto of = [](const std::string& text) {
+    return read_launch_files({{"t.toml", "[model]\nname = 'llama3'\nflavor = '8B'\n" + text}});
+  };
+  const LaunchEntry whole =
+      of("[parallelism]\ndata_parallel_shard_degree = 1\n[activation_checkpoint]\nmode = 'none'\n");
+  CHECK(launch_member(whole, "parallel.zero") == "0");
+  CHECK(launch_member(whole, "runtime").empty());
+  CHECK(launch_member(whole, "batch") == "8");
+  CHECK(launch_member(whole, "sequence") == "2048");
+  CHECK(whole.unknown.empty());
+  const LaunchEntry parts =
+      of("[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = 'Interleaved1F1B'\n[compile]\n"
+         "enable = true\ncomponents = ['loss']\n[activation_checkpoint]\nmode = 'selective'\n");
+  CHECK(launch_member(parts, "parallel.virtual") == "2");
+  CHECK(launch_member(parts, "pointwise") == "eager");
+  REQUIRE(parts.unknown.size() == 1);
+  CHECK(contains(parts.unknown[0].text, "every second layer"));
+  CHECK_THROWS_WITH_AS((void)of("[training]\nseq_len = 1\nseq_len = 2\n"),
+                       doctest::Contains("t.toml:6: seq_len: is given twice in [training]"), InputError);
 }
 
 TEST_CASE("launch files: a text that is no launch file") {
