@@ -170,9 +170,9 @@ class LaunchReader {
       is_word = true;
       if (!row.member.empty()) members_.set(row.member, std::string{row.set});
     }
-    // A value that no row has is not idle with all settings of a table.
+    // A setting with rows is idle only by its own name, not with all settings of its table.
     const auto idle = std::ranges::find_if(format_.idle, [&](std::string_view pattern) {
-      return pattern == setting.name || (!(has_rows && !is_word) && is_pattern_of(pattern, setting.name));
+      return pattern == setting.name || (!has_rows && is_pattern_of(pattern, setting.name));
     });
     if (idle != format_.idle.end()) add_idle(is_tree ? std::string{*idle} : setting.name);
     return is_word || idle != format_.idle.end() || (is_tree && setting.value.empty());
@@ -261,6 +261,7 @@ void finish_torchtitan(Members& members) {
   if (members.text("parallel.zero") == "0") members.erase("parallel.reshard");
   if (members.size("parallel.tensor", 1) > 1) members.set("parallel.sequence_parallel", "true");
   if (members.text("parallel.schedule") == "interleaved") members.set_usual("parallel.virtual", "2");
+  if (members.has("update")) members.erase("runtime");  // FSDP2's allocator frees no gradient in the backward pass
   const bool is_compiled = members.has("local.compiled") && !members.has("local.loss_only");
   members.set("pointwise", is_compiled ? "compiled" : "eager");
   members.set("host", fmt::format("{{like: {}{}}}", is_compiled ? "torch-compile" : "torch",

@@ -304,6 +304,7 @@ TEST_CASE("launch files: torchtitan without shards, with two parts a rank, and w
   CHECK(launch_member(parts, "pointwise") == "eager");
   REQUIRE(parts.unknown.size() == 1);
   CHECK(contains(parts.unknown[0].text, "every second layer"));
+  CHECK(launch_member(of("[optimizer]\nearly_step_in_backward = true\n"), "runtime").empty());
   CHECK_THROWS_WITH_AS((void)of("[training]\nseq_len = 1\nseq_len = 2\n"),
                        doctest::Contains("t.toml:6: seq_len: is given twice in [training]"), InputError);
 }
