@@ -65,11 +65,10 @@ if $all; then
   stage "every test runs" "checked build" scripts/left_out_tests.py build/release "build/checked=$only_in_release"
   stage "determinism" "checked build" counted '^determinism: ([0-9]+) files compared$' files scripts/check_determinism.sh
   say_what_is_due
-  # The browser reads the page again only if something of the page has changed.
-  unchanged=()
-  changed=$(changed_since_weekly "report page" '^(report|tests/report)/')
-  if [[ -z $changed ]]; then unchanged=(--exclude-regex '^report_page$'); fi
-  finish_with_tests release "${unchanged[@]}"
+  options=()
+  unchanged=$(unchanged_tests)
+  if [[ -n $unchanged ]]; then options=(--exclude-regex "$unchanged"); fi
+  finish_with_tests release "${options[@]}"
 else
   stage "release build" "install" build_targets "" release "${options[@]}"
   # The test in a browser is one for merges: it takes a fifth of the time of all others, and a driver by npm.

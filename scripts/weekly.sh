@@ -114,13 +114,16 @@ fi
 stage_once "clang-tidy on everything" "checked build" tidy checked all
 stage_once "sanitized tests" "checked build" run_tests checked
 stage_once "fuzz" "checked build" fuzz "${FUZZ_SECONDS:-1200}"
-if wanted "benches" "report page" "wheel" "properties" "captured programs"; then
+if wanted "benches" "captured programs" "wheel" "properties" "${weekly_tests[@]%%$'\t'*}"; then
   stage "release build" "install" build_targets "" release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 fi
 stage_once "benches" "release build" benches
 stage_once "captured programs" "release build" captured_programs
-stage_once "report page" "release build" run_tests release -R '^report_page$'
 stage_once "wheel" "release build" wheel
+for line in "${weekly_tests[@]}"; do
+  IFS=$'\t' read -r name tests _ <<<"$line"
+  stage_once "$name" "release build" run_tests release -R "$tests"
+done
 stage_once "properties" "release build" properties
 if ((${#only[@]} == 0)); then
   stage "every test runs" "release build" scripts/left_out_tests.py build/release build/checked

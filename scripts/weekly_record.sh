@@ -2,7 +2,14 @@
 # What scripts/weekly.sh has checked, and on which commit: scripts/weekly.passed. Sourced from the root of the repository.
 
 weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "clang-tidy on everything" "sanitized tests" "fuzz"
-               "benches" "captured programs" "wheel" "report page" "properties")
+               "benches" "captured programs" "wheel" "report page" "calibration tests" "script tests" "properties")
+# Lines `STAGE TESTS FILES`, parted by tabs: release tests that depend on few files. The weekly stage of that name runs the
+# tests that match TESTS; a merge runs them if a file that matches FILES has changed since that stage passed.
+weekly_tests=(
+  $'report page\t^report_page$\t^(report|tests/report)/'
+  $'calibration tests\t^(calibration/(calibrator|cpu_backend|end_to_end)|cli/calibrat.*)$\t^(calibration/|tests/calibration/|(cli|tests/cli)/.*calibrat|scripts/calibrat)'
+  $'script tests\t^(stages|mutant_switches)$\t^(scripts/.*[.](sh|py)$|tests/scripts/|tests/mutant_)'
+)
 # Lines `COMMIT STAGE: NUMBER WHAT`: the commit on which the stage passed last, and how much it did there.
 weekly_record=scripts/weekly.passed
 weekly_limit=150  # commits after which a stage of the weekly run is due
@@ -48,4 +55,15 @@ say_what_is_due() {
       if ((age > weekly_limit)); then echo "due: the weekly stage '$name' passed last $age commits ago"; fi
     fi
   done
+}
+
+# unchanged_tests: the regular expression of the release tests whose files have not changed since the weekly run.
+unchanged_tests() {
+  local line stage tests files changed matched=()
+  for line in "${weekly_tests[@]}"; do
+    IFS=$'\t' read -r stage tests files <<<"$line"
+    changed=$(changed_since_weekly "$stage" "$files")
+    if [[ -z $changed ]]; then matched+=("$tests"); fi
+  done
+  (IFS='|' && echo "${matched[*]}")
 }

@@ -49,7 +49,8 @@ SAYS = {
     "dependants.py": "cat",
 }
 WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "engine faults", "clang-tidy on everything",
-          "sanitized tests", "fuzz", "benches", "captured programs", "wheel", "report page", "properties")
+          "sanitized tests", "fuzz", "benches", "captured programs", "wheel", "report page", "calibration tests",
+          "script tests", "properties")
 
 
 class Tree:
@@ -90,7 +91,8 @@ class Tree:
         lines = [f'add_test(sim/a {a} "--source-file=*tests/sim/a_test.cpp")',
                  "set_tests_properties(sim/a PROPERTIES SKIP_RETURN_CODE 77)",
                  f"add_test(fuzz/text/words /bin/true {self.path}/tests/fuzz/corpus/text/words)",
-                 "add_test(report_page /bin/true)", "add_test(policies/a_property /bin/true)", more]
+                 "add_test(report_page /bin/true)", "add_test(policies/a_property /bin/true)",
+                 "add_test(stages /bin/true)", "add_test(cli/calibrate /bin/true)", more]
         self.write(f"build/{preset}/CTestTestfile.cmake", "\n".join(lines) + "\n")
 
     def fuzz(self, text):
@@ -136,7 +138,7 @@ def test_many_tests_with_long_names_pass(tree):
     names = [f"sim/{'long_' * 100}{number}" for number in range(300)]
     tree.tests("release", more="\n".join(f"add_test({name} /bin/true)" for name in names))
     done = tree.stages("stage 'release tests' '' run_tests release")
-    expect(tree, done, 0, release_tests="ok, 304 tests")
+    expect(tree, done, 0, release_tests="ok, 306 tests")
     slowest = (tree.path / "build/log/slowest-release.txt").read_text(encoding="utf-8").splitlines()
     assert len(slowest) == 10, slowest
 
@@ -170,7 +172,7 @@ def test_a_stage_passes_only_if_all_of_it_did_and_it_did_something(tree):
 
 def test_tests(tree):
     run = "stage tests '' run_tests release"
-    expect(tree, tree.stages(run), 0, tests="ok, 4 tests")
+    expect(tree, tree.stages(run), 0, tests="ok, 6 tests")
     tree.tests("release", a="/bin/false")
     expect(tree, tree.stages(run), 1, tests="FAILED: exit status")
     tree.tests("release", a="/no/such/program")
@@ -180,7 +182,7 @@ def test_tests(tree):
     expect(tree, tree.stages(run + " -R nothing"), 1, tests="FAILED: exit status")
     tree.write("bin/lacks", "#!/bin/sh\nexit 77\n")
     tree.tests("release", a=f"{tree.path}/bin/lacks")
-    expect(tree, tree.stages(run), 0, tests="ok, 3 tests, and 1 skipped")
+    expect(tree, tree.stages(run), 0, tests="ok, 5 tests, and 1 skipped")
     expect(tree, tree.stages(run + " -R sim"), 0, tests="skipped: each of the 1 tests")
 
 
@@ -251,7 +253,7 @@ def test_the_weekly_run_records_what_passed_and_how_much_it_did(tree):
 
 def test_the_weekly_run_fails_with_each_of_its_stages(tree):
     built = ("clang-tidy on everything", "sanitized tests", "fuzz")
-    released = ("benches", "captured programs", "wheel", "report page", "properties")
+    released = WEEKLY[WEEKLY.index("benches"):]
     plants = [
         (lambda: tree.write("broken-checked", ""), built),
         (lambda: tree.write("broken-release", ""), released),
@@ -307,7 +309,8 @@ def test_the_gate(tree):
 
 def test_the_gate_says_what_is_due(tree):
     head = tree.git("rev-parse", "HEAD").strip()
-    tree.write("scripts/weekly.passed", "".join(f"{head} {name}: 3 things\n" for name in WEEKLY[:-2]) +
+    tree.write("scripts/weekly.passed", "".join(f"{head} {name}: 3 things\n" for name in WEEKLY
+                                                if name not in ("report page", "properties")) +
                f"{head} report page\n{'0' * 40} properties: 3 things\n")
     for _ in range(150):
         tree.git("commit", "-q", "--allow-empty", "-m", "one more")
@@ -324,6 +327,25 @@ def test_the_gate_says_what_is_due(tree):
     assert tree.stages("changed_since_weekly properties '^tests/sim/'").stdout.startswith("tests/sim/a_test.cpp\n")
     done = tree.stages("changed=$(changed_since_weekly 'report page' '^(sim/')")
     assert done.returncode != 0, done.stdout
+
+
+def test_the_gate_leaves_out_the_tests_of_files_that_have_not_changed(tree):
+    ran = re.compile(r"Test +#\d+: (\S+) ")
+    everything = {"sim/a", "fuzz/text/words", "report_page", "policies/a_property", "stages", "cli/calibrate"}
+    for name in ("calibration/a.cpp", "report/a.js"):
+        tree.write(name, "")
+    tree.commit()
+    done = tree.run("scripts/test.sh", "--all")
+    assert set(ran.findall(done.stdout)) == everything, done.stdout
+    expect(tree, tree.run("scripts/weekly.sh", "script tests", "calibration tests"), 0, script_tests="ok, 1 tests")
+    done = tree.run("scripts/test.sh", "--all")
+    assert set(ran.findall(done.stdout)) == everything - {"stages", "cli/calibrate"}, done.stdout
+    for name, test in (("calibration/b.cpp", "cli/calibrate"), ("cli/verbs/calibrate_a.cpp", "cli/calibrate"),
+                       ("scripts/a.py", "stages")):
+        tree.write(name, "")
+        done = tree.run("scripts/test.sh", "--all")
+        (tree.path / name).unlink()
+        assert test in ran.findall(done.stdout), f"{name}:\n{done.stdout}"
 
 
 def main():
