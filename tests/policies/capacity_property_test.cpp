@@ -552,7 +552,7 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
     const CapacityCase made = random_case(seed);
     for (std::size_t first = 0; const Choice& scheduling : scheduling_choices()) {
       for (std::size_t turn = first++; const Choice& placement : placement_choices()) {
-        if (!is_played(turn++, 5)) continue;
+        if (!is_played(turn++, 10)) continue;
         const std::vector<Ran> unchanged = run_case(made, scheduling, placement);
         for (std::size_t j = 0; j < unchanged.size(); ++j) waited += unchanged[j].start > made.jobs[j].submit ? 1 : 0;
         for (const auto& each : kChanges) {

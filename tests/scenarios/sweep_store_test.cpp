@@ -301,7 +301,7 @@ TEST_CASE("property: any flipped bit of a store is noticed, and so is a missing 
   // All of the header, and each place in steps that meet every bit of a byte.
   const std::size_t bits = 8 * sound.size();
   for (std::size_t bit = 0, n = 0; bit < bits; bit += bit < 800 ? 1 : 227, ++n) {
-    if (!is_played(n, 5)) continue;
+    if (!is_played(n, 10)) continue;
     CAPTURE(bit);
     std::string damaged = sound;
     damaged[bit / 8] = static_cast<char>(static_cast<unsigned char>(damaged[bit / 8]) ^ 1U << bit % 8);
