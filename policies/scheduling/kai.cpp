@@ -3,15 +3,13 @@
 // queues above their fair shares (reclaim) and preempts jobs of lower priority in a queue. It reserves nothing: large
 // jobs may starve. Sources: actions allocate, consolidation, reclaim, preempt; plugins proportion and minruntime.
 
-#include "policies/registry.hpp"
-#include "policies/scheduling/queue_policy.hpp"
+#include "policies/scheduling/divided_queues.hpp"
 #include "policies/scheduling/queue_shares.hpp"
 #include "sim/portable_math.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 
 namespace contend {
 
@@ -20,50 +18,34 @@ namespace {
 constexpr std::string_view kKaiRules[] = {"borrowing_limit"};
 constexpr std::int64_t kNonPreemptible = 100;  // PriorityClasses from this value on (docs of KAI, "priority")
 
-class Kai final : public QueuePolicy {
+class Kai final : public DividedQueues {
  public:
   Kai(const Parameters& parameters, const PolicyContext& context)
-      : QueuePolicy{context.accounts ? context.accounts() : AccountTree{}, Time{}},
+      : DividedQueues{context},
         k_value_{parameters.get<double>("k_value")},
         half_life_{parameters.get<double>("half_life_s")},
         moved_{parameters.get<std::int64_t>("consolidated")},
         reclaim_after_{Time::ceil_nanoseconds(parameters.get<double>("reclaim_min_runtime_s") * 1e9)},
         preempt_after_{Time::ceil_nanoseconds(parameters.get<double>("preempt_min_runtime_s") * 1e9)},
-        nodes_(tree().size()) {}
+        used_(tree().size()) {}
   [[nodiscard]] bool idle_passes() const override { return k_value_ > 0; }
 
  private:
-  struct Node {
-    std::int64_t held = 0;  // GPUs of running jobs in and below it
-    double request = 0, share = 0;
-    double used = 0;  // GPU seconds, decayed
-  };
   using Skipped = std::set<std::int32_t>;
 
   void decide(const ClusterView& cluster, SchedulingActions& actions) override;
   void uses(const QueuedJob& job, std::int64_t gpus, Time now) override;
   [[nodiscard]] Time next_of_policy(const ClusterView& cluster) override;
-  [[nodiscard]] std::pair<Why, JobId> why(const QueuedJob& job, const ClusterView& cluster) override;
+  [[nodiscard]] std::vector<double> shares_of(const std::vector<std::size_t>& siblings, double total) const override;
+  [[nodiscard]] bool may_have(const QueuedJob& one) const override;
 
   void advance(Time now);
-  void divide(const ClusterView& cluster);
-  void divide_below(const std::vector<std::size_t>& siblings, double total);
-  [[nodiscard]] double quota(std::size_t n) const;
-  [[nodiscard]] double limit(std::size_t n) const;
-  /// True if the queue and all above it stay within what `of` gives with so many GPUs more.
-  template <class Of>
-  [[nodiscard]] bool stays_within(std::size_t queue, std::int64_t gpus, const Of& of) const {
-    for (std::size_t n = queue; n != QueueTree::kNone; n = tree().parent(n))
-      if (static_cast<double>(nodes_[n].held + gpus) > of(n) + 1e-9) return false;
-    return true;
-  }
-  [[nodiscard]] bool may_have(const QueuedJob& one) const;
   [[nodiscard]] JobId best_job(const std::vector<Skipped>& skipped) const;
   [[nodiscard]] bool goes_before(JobId a, JobId b) const;
   std::vector<JobId> allocate(const ClusterView& cluster, SchedulingActions& actions);
   bool make_room(const std::vector<JobId>& left_over, const ClusterView& cluster, SchedulingActions& actions);
   bool consolidate(JobId id, const ClusterView& cluster, SchedulingActions& actions);
-  [[nodiscard]] bool may_take(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const;
+  [[nodiscard]] bool may_take(const QueuedJob& one, const GpusOfNodes& lost) const;
   bool reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions);
   bool preempt_for(JobId id, const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] std::vector<JobId> running(const std::function<bool(const QueuedJob&)>& takes) const;
@@ -75,94 +57,55 @@ class Kai final : public QueuePolicy {
   double k_value_, half_life_;
   std::int64_t moved_;
   Time reclaim_after_, preempt_after_;
-  std::vector<Node> nodes_;
+  std::vector<double> used_;                 // GPU seconds of each node, decayed
   double capacity_ = 0, capacity_used_ = 0;  // GPUs in service; their GPU seconds, decayed
   Time at_{};
 };
-
-double Kai::quota(std::size_t n) const {
-  if (n == tree().unmanaged() || accounts().accounts[n].has_servers) return static_cast<double>(kAnyGpus);
-  return accounts().accounts[n].gpus.value_or(0);
-}
-
-double Kai::limit(std::size_t n) const {
-  if (n == tree().unmanaged()) return static_cast<double>(kAnyGpus);
-  const Account& account = accounts().accounts[n];
-  if (account.rules.borrowing_limit) return quota(n) + *account.rules.borrowing_limit;
-  return account.borrows || !account.gpus ? static_cast<double>(kAnyGpus) : quota(n);
-}
 
 void Kai::advance(Time now) {
   const double seconds = (now - at_).to_seconds();
   at_ = now;
   if (k_value_ == 0 || seconds <= 0) return;
   const double kept = half_life_ > 0 ? portable_exp(-0.6931471805599453 * seconds / half_life_) : 1;
-  for (Node& node : nodes_) node.used = node.used * kept + static_cast<double>(node.held) * seconds;
+  for (std::size_t n = 0; n < used_.size(); ++n)
+    used_[n] = used_[n] * kept + static_cast<double>(node(n).held) * seconds;
   capacity_used_ = capacity_used_ * kept + capacity_ * seconds;
 }
 
 void Kai::uses(const QueuedJob& job, std::int64_t gpus, Time now) {
   advance(now);
-  for (std::size_t n = job.queue; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].held += gpus;
+  DividedQueues::uses(job, gpus, now);
 }
 
-void Kai::divide_below(const std::vector<std::size_t>& siblings, double total) {
+std::vector<double> Kai::shares_of(const std::vector<std::size_t>& siblings, double total) const {
   std::vector<QueueClaim> claims;
-  for (const std::size_t n : siblings) {
-    QueueClaim claim{.quota = quota(n), .limit = limit(n), .request = nodes_[n].request};
-    if (n != tree().unmanaged()) {
-      claim.weight = accounts().accounts[n].weight.value_or(1);
-      claim.priority = accounts().accounts[n].priority;
-    }
-    claim.usage = capacity_used_ > 0 ? nodes_[n].used / capacity_used_ : 0;
-    claims.push_back(claim);
-  }
-  const std::vector<double> shares = kai_fair_shares(total, claims, k_value_);
-  for (std::size_t s = 0; s < siblings.size(); ++s) {
-    nodes_[siblings[s]].share = shares[s];
-    const auto below = tree().children(siblings[s]);
-    if (!below.empty()) divide_below({below.begin(), below.end()}, shares[s]);
-  }
-}
-
-void Kai::divide(const ClusterView& cluster) {
-  for (Node& node : nodes_) node.request = static_cast<double>(node.held);
-  std::vector<std::size_t> roots;
-  for (std::size_t q = 0; q < tree().size(); ++q) {
-    double asked = 0;
-    for (const auto& [key, lane] : waiting(q))
-      asked += static_cast<double>(lane.jobs.size()) * job(std::get<JobId>(*lane.jobs.begin())).view.gpus;
-    for (std::size_t n = q; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].request += asked;
-    const bool is_apart = q != tree().unmanaged() && accounts().accounts[q].has_servers;
-    if (is_apart) nodes_[q].share = static_cast<double>(kAnyGpus);
-    if (!tree().has_parent(q) && !is_apart) roots.push_back(q);
-  }
-  capacity_ = cluster.gpus_in_service(-1, -1);
-  divide_below(roots, capacity_);
+  for (const std::size_t n : siblings)
+    claims.push_back({.weight = weight(n),
+                      .quota = quota(n),
+                      .limit = limit(n),
+                      .request = node(n).request,
+                      .priority = priority(n),
+                      .usage = capacity_used_ > 0 ? used_[n] / capacity_used_ : 0});
+  return kai_fair_shares(total, claims, k_value_);
 }
 
 bool Kai::may_have(const QueuedJob& one) const {
   const bool is_fixed = one.view.priority >= kNonPreemptible;
-  return stays_within(one.queue, one.view.gpus, [&](std::size_t n) { return limit(n); }) &&
-         (!is_fixed || stays_within(one.queue, one.view.gpus, [&](std::size_t n) { return quota(n); }));
+  return stays_within(one, [&](std::size_t n) { return limit(n); }) &&
+         (!is_fixed || stays_within(one, [&](std::size_t n) { return quota(n); }));
 }
 
 /// The order of queues (plugins/proportion/queue_order.go), from the level at which the two part.
 bool Kai::goes_before(JobId a, JobId b) const {
-  const std::size_t one = job(a).queue, other = job(b).queue;
-  if (one == other) return place_of(job(a).view) < place_of(job(b).view);
-  const std::vector<std::size_t> first = path_to(one), second = path_to(other);
-  std::size_t level = 0;
-  while (first[level] == second[level]) ++level;
+  if (job(a).queue == job(b).queue) return place_of(job(a).view) < place_of(job(b).view);
   const auto rank = [&](std::size_t n, JobId id) {
-    const Node& node = nodes_[n];
-    const auto held = static_cast<double>(node.held), with = held + job(id).view.gpus;
-    const std::int32_t priority = n == tree().unmanaged() ? 1 : accounts().accounts[n].priority;
-    const double share = std::max(node.share, 1e-9);
-    return std::tuple{held > node.share, with > quota(n), -priority,  node.share == 0,
-                      with / share,      held / share,    node.share, n};
+    const double share = node(n).share, divisor = std::max(share, 1e-9);
+    const auto held = static_cast<double>(node(n).held), with = held + job(id).view.gpus;
+    return std::tuple{held > share,   with > quota(n), -priority(n), share == 0,
+                      with / divisor, held / divisor,  share,        n};
   };
-  return rank(first[level], a) < rank(second[level], b);
+  const auto [one, other] = where_they_part(job(a).queue, job(b).queue);
+  return rank(one, a) < rank(other, b);
 }
 
 JobId Kai::best_job(const std::vector<Skipped>& skipped) const {
@@ -210,11 +153,9 @@ bool Kai::consolidate(JobId id, const ClusterView& cluster, SchedulingActions& a
 
 /// At each level the queue may exceed its share only as long as it is below those that lose GPUs to it, in parts of
 /// their shares (plugins/proportion/reclaimable/reclaimable.go).
-bool Kai::may_take(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const {
+bool Kai::may_take(const QueuedJob& one, const GpusOfNodes& lost) const {
   const auto part = [&](std::size_t n, std::int64_t more) {
-    const auto gone = lost.find(n);
-    const std::int64_t held = nodes_[n].held - (gone == lost.end() ? 0 : gone->second);
-    return static_cast<double>(held + more) / std::max(nodes_[n].share, 1e-9);
+    return static_cast<double>(held_without(n, lost) + more) / std::max(node(n).share, 1e-9);
   };
   for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n)) {
     const double mine = part(n, one.view.gpus);
@@ -227,11 +168,11 @@ bool Kai::may_take(const QueuedJob& one, const std::map<std::size_t, std::int64_
 
 bool Kai::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions) {
   const QueuedJob& one = job(id);
-  if (static_cast<double>(nodes_[one.queue].held + one.view.gpus) > nodes_[one.queue].share + 1e-9) return false;
+  if (static_cast<double>(node(one.queue).held + one.view.gpus) > node(one.queue).share + 1e-9) return false;
   std::vector<JobId> candidates = running(
       [&](const QueuedJob& each) { return each.queue != one.queue && has_run(each, reclaim_after_, cluster.now()); });
   std::vector<JobId> victims;
-  std::map<std::size_t, std::int64_t> lost;  // by node
+  GpusOfNodes lost;
   int freed = cluster.free_gpus_of_vc(one.view.vc);
   while (!candidates.empty()) {
     // The queue that has most of its fair share gives first.
@@ -241,10 +182,10 @@ bool Kai::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actio
       std::size_t own = one.queue, other = job(*at).queue;
       while (tree().has_parent(own) && !tree().is_within(other, tree().parent(own))) own = tree().parent(own);
       while (tree().parent(other) != tree().parent(own)) other = tree().parent(other);
-      const auto left = static_cast<double>(nodes_[other].held - lost[other]);
-      const bool is_above = left > std::max(quota(other), nodes_[other].share);
-      const bool is_owed = static_cast<double>(nodes_[own].held + one.view.gpus) <= quota(own) && left > quota(other);
-      const double excess = left / std::max(nodes_[other].share, 1e-9);
+      const auto left = static_cast<double>(held_without(other, lost));
+      const bool is_above = left > std::max(quota(other), node(other).share);
+      const bool is_owed = static_cast<double>(node(own).held + one.view.gpus) <= quota(own) && left > quota(other);
+      const double excess = left / std::max(node(other).share, 1e-9);
       if ((is_above || is_owed) && (best == candidates.end() || excess > most)) {
         best = at;
         most = excess;
@@ -254,7 +195,7 @@ bool Kai::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actio
     victims.push_back(*best);
     candidates.erase(best);
     const QueuedJob& victim = job(victims.back());
-    for (std::size_t n = victim.queue; n != QueueTree::kNone; n = tree().parent(n)) lost[n] += victim.view.gpus;
+    add(lost, victim.queue, victim.view.gpus);
     freed += victim.view.gpus;
     if (freed < demand_of(one.view) || !may_take(one, lost)) continue;
     if (start_taking(id, victims, actions, cluster.now())) return true;
@@ -305,6 +246,7 @@ bool Kai::make_room(const std::vector<JobId>& left_over, const ClusterView& clus
 void Kai::decide(const ClusterView& cluster, SchedulingActions& actions) {
   advance(cluster.now());
   do {
+    capacity_ = cluster.gpus_in_service(-1, -1);
     divide(cluster);
     while (make_room(allocate(cluster, actions), cluster, actions)) {
     }
@@ -318,11 +260,6 @@ Time Kai::next_of_policy(const ClusterView& cluster) {
       for (const Time after : {reclaim_after_, preempt_after_})
         if (after > Time{} && job(id).since + after > cluster.now()) next = std::min(next, job(id).since + after);
   return next;
-}
-
-std::pair<Why, JobId> Kai::why(const QueuedJob& waits, const ClusterView& cluster) {
-  if (!may_have(waits)) return {Why::quota, JobId::none()};
-  return {cluster.free_gpus_of_vc(waits.view.vc) < demand_of(waits.view) ? Why::no_gpus : Why::no_place, JobId::none()};
 }
 
 AccountUse accounts_of_kai(const Parameters&) {

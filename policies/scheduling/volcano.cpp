@@ -3,8 +3,7 @@
 // from queues above that. A gang gives GPUs back only above its minimum, so that a rigid gang gives nothing back; the
 // newer action gangreclaim evicts whole gangs. Volcano's action backfill places only pods without requests: none here.
 
-#include "policies/registry.hpp"
-#include "policies/scheduling/queue_policy.hpp"
+#include "policies/scheduling/divided_queues.hpp"
 #include "policies/scheduling/queue_shares.hpp"
 
 #include <algorithm>
@@ -17,40 +16,24 @@ namespace {
 
 constexpr std::string_view kVolcanoRules[] = {"borrowing_limit", "guarantee", "reclaimable"};
 
-class Volcano final : public QueuePolicy {
+class Volcano final : public DividedQueues {
  public:
   Volcano(const Parameters& parameters, const PolicyContext& context)
-      : QueuePolicy{context.accounts ? context.accounts() : AccountTree{}, Time{}},
+      : DividedQueues{context},
         by_capacity_{parameters.get<bool>("capacity")},
         by_hierarchy_{parameters.get<bool>("hierarchy")},
         enqueues_{parameters.get<bool>("enqueue")},
         overcommit_{parameters.get<double>("overcommit")},
         reclaims_{parameters.get<bool>("reclaim")},
-        whole_gangs_{parameters.get<bool>("gang_reclaim")},
-        nodes_(tree().size()) {}
+        whole_gangs_{parameters.get<bool>("gang_reclaim")} {}
 
  private:
-  struct Node {
-    std::int64_t held = 0, admitted = 0;  // GPUs of running jobs, and of jobs that enqueue has let in
-    double request = 0, deserved = 0;
-  };
-
   void decide(const ClusterView& cluster, SchedulingActions& actions) override;
-  void uses(const QueuedJob& job, std::int64_t gpus, Time) override {
-    for (std::size_t n = job.queue; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].held += gpus;
-  }
   [[nodiscard]] std::pair<Why, JobId> why(const QueuedJob& job, const ClusterView& cluster) override;
 
-  void divide(const ClusterView& cluster);
-  void divide_below(const std::vector<std::size_t>& siblings, double total);
-  [[nodiscard]] double capability(std::size_t n) const;
-  [[nodiscard]] std::int32_t priority_of(std::size_t n) const {
-    return n == tree().unmanaged() ? 1 : accounts().accounts[n].priority;
-  }
-  [[nodiscard]] double weight_of(std::size_t n) const {
-    return n == tree().unmanaged() ? 1 : accounts().accounts[n].weight.value_or(1);
-  }
-  [[nodiscard]] bool may_have(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost = {}) const;
+  [[nodiscard]] std::vector<double> shares_of(const std::vector<std::size_t>& siblings, double total) const override;
+  [[nodiscard]] bool may_have(const QueuedJob& one) const override { return may_have(one, {}); }
+  [[nodiscard]] bool may_have(const QueuedJob& one, const GpusOfNodes& lost) const;
   [[nodiscard]] bool queue_goes_before(std::size_t a, std::size_t b) const;
   void let_in(const ClusterView& cluster);
   [[nodiscard]] JobId first_of(std::size_t queue, const std::set<std::int32_t>& skipped) const;
@@ -62,94 +45,55 @@ class Volcano final : public QueuePolicy {
   bool by_capacity_, by_hierarchy_, enqueues_;
   double overcommit_;
   bool reclaims_, whole_gangs_;
-  std::vector<Node> nodes_;
   std::set<JobId> inqueue_;
 };
 
-double Volcano::capability(std::size_t n) const {
-  if (n == tree().unmanaged()) return static_cast<double>(kAnyGpus);
-  const Account& account = accounts().accounts[n];
-  if (account.rules.borrowing_limit) return account.gpus.value_or(0) + *account.rules.borrowing_limit;
-  return account.borrows || !account.gpus ? static_cast<double>(kAnyGpus) : *account.gpus;
-}
-
-void Volcano::divide_below(const std::vector<std::size_t>& siblings, double total) {
+std::vector<double> Volcano::shares_of(const std::vector<std::size_t>& siblings, double total) const {
   std::vector<QueueClaim> claims;
   for (const std::size_t n : siblings)
-    claims.push_back({.weight = weight_of(n),
+    claims.push_back({.weight = weight(n),
                       .quota = static_cast<double>(rules(n).guarantee.value_or(0)),
-                      .limit = capability(n),
-                      .request = nodes_[n].request});
-  const std::vector<double> deserved = volcano_deserved(total, claims);
-  for (std::size_t s = 0; s < siblings.size(); ++s) {
-    const std::size_t n = siblings[s];
-    const bool is_given = by_capacity_ && n != tree().unmanaged() && accounts().accounts[n].gpus;
-    nodes_[n].deserved = is_given ? *accounts().accounts[n].gpus : deserved[s];
-    const auto below = tree().children(n);
-    if (!below.empty()) divide_below({below.begin(), below.end()}, nodes_[n].deserved);
-  }
-}
-
-void Volcano::divide(const ClusterView& cluster) {
-  for (Node& node : nodes_) node.request = static_cast<double>(node.held);
-  std::vector<std::size_t> roots;
-  for (std::size_t q = 0; q < tree().size(); ++q) {
-    double asked = 0;
-    for (const auto& [key, lane] : waiting(q))
-      asked += static_cast<double>(lane.jobs.size()) * job(std::get<JobId>(*lane.jobs.begin())).view.gpus;
-    for (std::size_t n = q; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].request += asked;
-    const bool is_apart = q == tree().unmanaged() ? tree().size() == 1 : accounts().accounts[q].has_servers;
-    if (is_apart) nodes_[q].deserved = static_cast<double>(kAnyGpus);
-    if (!tree().has_parent(q) && !is_apart) roots.push_back(q);
-  }
-  // Queues without jobs don't count.
-  std::erase_if(roots, [&](std::size_t n) { return nodes_[n].request == 0; });
-  divide_below(roots, cluster.gpus_in_service(-1, -1));
+                      .limit = limit(n),
+                      .request = node(n).request});
+  std::vector<double> deserved = volcano_deserved(total, claims);
+  if (!by_capacity_) return deserved;
+  for (std::size_t s = 0; s < siblings.size(); ++s)
+    if (siblings[s] != tree().unmanaged() && accounts().accounts[siblings[s]].gpus) deserved[s] = quota(siblings[s]);
+  return deserved;
 }
 
 /// By priority, then by share; with the hierarchy, from the level at which the two part: those with all that they ask
 /// for go last, then by what they hold for their weight.
 bool Volcano::queue_goes_before(std::size_t a, std::size_t b) const {
-  if (priority_of(a) != priority_of(b)) return priority_of(a) > priority_of(b);
-  std::size_t one = a, other = b;
-  if (by_hierarchy_) {
-    const std::vector<std::size_t> first = path_to(a), second = path_to(b);
-    std::size_t level = 0;
-    while (first[level] == second[level]) ++level;
-    one = first[level];
-    other = second[level];
-  }
+  if (priority(a) != priority(b)) return priority(a) > priority(b);
   const auto rank = [&](std::size_t n) {
-    const Node& node = nodes_[n];
-    const auto held = static_cast<double>(node.held);
-    if (by_hierarchy_) return std::tuple{held >= node.request, held / weight_of(n), n};
-    return std::tuple{false, node.deserved > 0 ? held / node.deserved : 1.0, n};
+    const auto held = static_cast<double>(node(n).held);
+    if (by_hierarchy_) return std::tuple{held >= node(n).request, held / weight(n), n};
+    return std::tuple{false, node(n).share > 0 ? held / node(n).share : 1.0, n};
   };
+  if (!by_hierarchy_ || a == b) return rank(a) < rank(b);
+  const auto [one, other] = where_they_part(a, b);
   return rank(one) < rank(other);
 }
 
 /// With the plugin capacity a queue may exceed its deserved GPUs up to its capability. `lost`: GPUs that nodes give
 /// back.
-bool Volcano::may_have(const QueuedJob& one, const std::map<std::size_t, std::int64_t>& lost) const {
-  for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n)) {
-    const double most = by_capacity_ ? capability(n) : nodes_[n].deserved;
-    const auto gone = lost.find(n);
-    const std::int64_t held = nodes_[n].held - (gone == lost.end() ? 0 : gone->second);
-    if (static_cast<double>(held + one.view.gpus) > most + 1e-9) return false;
-  }
-  return true;
+bool Volcano::may_have(const QueuedJob& one, const GpusOfNodes& lost) const {
+  return stays_within(
+      one, [&](std::size_t n) { return by_capacity_ ? limit(n) : node(n).share; }, lost);
 }
 
 /// Action enqueue: jobs get in while all that is in fits into the cluster, overcommitted, and into their queues.
 void Volcano::let_in(const ClusterView& cluster) {
   if (!enqueues_) return;
   double all = 0;
-  for (Node& node : nodes_) node.admitted = node.held;
+  std::vector<std::int64_t> in(tree().size());  // GPUs of jobs that run or are in
+  for (std::size_t q = 0; q < tree().size(); ++q) in[q] = node(q).held;
   for (std::size_t q = 0; q < tree().size(); ++q)
     for (const auto& [key, lane] : waiting(q))
       for (const Place& place : lane.jobs)
         if (inqueue_.contains(std::get<JobId>(place))) {
-          nodes_[q].admitted += job(std::get<JobId>(place)).view.gpus;
+          in[q] += job(std::get<JobId>(place)).view.gpus;
           all += job(std::get<JobId>(place)).view.gpus;
         }
   const auto gpus_of_cluster = static_cast<double>(cluster.gpus()), used = gpus_of_cluster - cluster.free_gpus();
@@ -164,9 +108,9 @@ void Volcano::let_in(const ClusterView& cluster) {
       const JobId id = std::get<JobId>(place);
       const int gpus = job(id).view.gpus;
       if (inqueue_.contains(id) || used + all + gpus > gpus_of_cluster * overcommit_) continue;
-      if (static_cast<double>(nodes_[q].admitted + gpus) > capability(q)) continue;
+      if (static_cast<double>(in[q] + gpus) > limit(q)) continue;
       inqueue_.insert(id);
-      nodes_[q].admitted += gpus;
+      in[q] += gpus;
       all += gpus;
     }
   }
@@ -199,18 +143,18 @@ bool Volcano::start_shrinking(JobId id, const std::vector<std::pair<JobId, int>>
 
 bool Volcano::reclaim(JobId id, const ClusterView& cluster, SchedulingActions& actions) {
   const QueuedJob& one = job(id);
-  if (static_cast<double>(nodes_[one.queue].held) >= nodes_[one.queue].deserved) return false;
+  if (static_cast<double>(node(one.queue).held) >= node(one.queue).share) return false;
   int missing = one.view.gpus - cluster.free_gpus_of_vc(one.view.vc);
   std::vector<std::pair<JobId, int>> shrunk;  // and their GPUs then
   std::vector<JobId> victims;
-  std::map<std::size_t, std::int64_t> lost;  // by node
+  GpusOfNodes lost;
   const auto take = [&](std::size_t queue, int gpus) {
     missing -= gpus;
-    for (std::size_t n = queue; n != QueueTree::kNone; n = tree().parent(n)) lost[n] += gpus;
+    add(lost, queue, gpus);
   };
   for (std::size_t q = 0; q < tree().size() && missing > 0; ++q) {
     if (q == one.queue || q == tree().unmanaged() || !rules(q).reclaimable) continue;
-    auto above = static_cast<double>(nodes_[q].held) - nodes_[q].deserved;
+    auto above = static_cast<double>(node(q).held) - node(q).share;
     // The job that was started last gives first.
     for (auto at = admitted(q).rbegin(); at != admitted(q).rend() && missing > 0 && above > 0; ++at) {
       const QueuedJob& other = job(at->second);
@@ -277,8 +221,7 @@ void Volcano::decide(const ClusterView& cluster, SchedulingActions& actions) {
 
 std::pair<Why, JobId> Volcano::why(const QueuedJob& waits, const ClusterView& cluster) {
   if (enqueues_ && !inqueue_.contains(waits.view.id)) return {Why::throttled, JobId::none()};
-  if (!may_have(waits)) return {Why::quota, JobId::none()};
-  return {cluster.free_gpus_of_vc(waits.view.vc) < demand_of(waits.view) ? Why::no_gpus : Why::no_place, JobId::none()};
+  return DividedQueues::why(waits, cluster);
 }
 
 AccountUse accounts_of_volcano(const Parameters&) {
