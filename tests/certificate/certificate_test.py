@@ -177,7 +177,7 @@ def found_in(checker, folder):
 def as_program(path, out):
     """Faults in exit codes and words of the checker as a program."""
     wrong = []
-    for code, words in ((0, "certified by contend-check 2, digest "), (1, "makespan_s is 0.0, the rows give 120.0"),
+    for code, words in ((0, "certified by contend-check 3, digest "), (1, "makespan_s is '0', by log and rows it is 120.0"),
                         (2, "has no certificate.csv")):
         if code == 1:
             plant(out / "summary.json", faults.figure("makespan_s", lambda value: 0))
