@@ -37,10 +37,15 @@ LOOKED_AT = set("""replica job_id model state gpus servers iterations iterations
     finish_s queueing_s jct_s compute_gpu_s communication_s contended_s outcome held_s waited_s overhead_s lost_gpu_s
     interruptions covered_failures away_s restart_s redone_s measured restarts rho mean_gpus resizes slowed_gpu_s
     communication_wait_s""".split())
-# Values of keys of the scenario that change nothing, and keys for which only these do.
-NEUTRAL = (None, "", "[]", "none", "0", "0s", "false", "continuous", "recorded", "submission")
-USUAL = {"workload.scaling.rate": "1", "workload.scaling.durations": "1", "workload.scaling.subset": "1",
-         "policies.scheduling.use_limit": "true"}
+# Keys of the scenario, each with the value that changes nothing.
+USUAL = dict(word.split("=") for word in """scheduling.sharing.law=none loans.servers=0 failures.preset=none
+    failures.components=[] failures.spares=0 failures.cold_spares=0 workload.scaling.rate=1 workload.scaling.durations=1
+    workload.scaling.subset=1 workload.scaling.bootstrap=false workload.think_time=none workload.resample.block=none
+    workload.scatter_penalty=[] checkpoints.policy=continuous checkpoints.restart_cost=0s checkpoints.start_up.mean=0s
+    scheduling.retries.failed.times=recorded scheduling.quantum=0s scheduling.kill_at_limit=false
+    scheduling.ties=submission cluster.vcs=[] cluster.types=[] measure.from=0s measure.until=none network.tick=0s
+    network.interference= network.interference.network=0 policies.scheduling.use_limit=true
+    policies.scheduling.migrate=false policies.scheduling.preemptive=false policies.scheduling.rewalk=false""".split())
 WAITS, RUNS, AWAY, ENDED, REJECTED = "waits", "runs", "is away from its GPUs", "has ended", "was rejected"
 # Events: the states of the job in which each may come, and the state after it.
 STEPS = {"arrives": ((None,), WAITS), "queues": ((AWAY,), WAITS), "promised": ((WAITS,), WAITS),
@@ -190,8 +195,7 @@ class Check:
         self.policy = keys.get("policies.scheduling.policy", keys.get("policies.scheduling", ""))
         self.sharing = self.is_set("scheduling.sharing.law")
         self.fails = self.is_set("loans.servers", *(path for path in keys if path.startswith("failures.")))
-        self.scaled = self.is_set("workload.think_time", *(path for path in keys if re.match(
-            r"workload\.(scaling|resample)\.", path)))
+        self.scaled = self.is_set(*(path for path in USUAL if re.match(r"workload\.(scaling|think|resample)", path)))
         # Preemptions undo nothing, and time on GPUs is work but for restarts.
         self.saves_all = not (self.is_set("checkpoints.policy") or self.fails or self.sharing)
         self.repeats = self.is_set("scheduling.retries.failed.times")
@@ -202,7 +206,7 @@ class Check:
 
     def is_set(self, *paths):
         """Whether one of these keys has a value that changes something."""
-        return any(self.keys.get(path) not in ((None, USUAL[path]) if path in USUAL else NEUTRAL) for path in paths)
+        return any(self.keys.get(path, USUAL.get(path)) != USUAL.get(path) for path in paths)
 
     # -- reports
 
@@ -412,8 +416,8 @@ class Check:
         self.need(not iterates or row["iterations_done"] == row["iterations"], row, "finished with {} of {} iterations",
                   row["iterations_done"], row["iterations"])
         varies = self.paces or life.is_elastic or life.given.get("batch_rule")
-        if life.asked is None or self.skips("the work of some jobs with durations", varies, "types, places, jobs, numbers "
-                                            "of GPUs, failures or repeated attempts change how long it takes"):
+        if life.asked is None or self.skips("the work of some jobs with durations", varies, "types, places, jobs, "
+                                            "numbers of GPUs, failures or attempts change how long it takes"):
             return
         self.counts["amounts of work"] += 1
         work = held - overhead - redone

@@ -164,7 +164,7 @@ FAULTS = [
     # iterations
     ("an operation that takes a nanosecond longer", "train", GRAPHS, shift(1, "seconds", graph="1", number="1"),
      "their longest path"),
-    ("an operation that waits for nothing", "train", GRAPHS, put("after", "", graph="1", number="2"),
+    ("an operation that waits for another", "train", GRAPHS, put("after", "0", graph="1", number="2"),
      "their longest path"),
     # sums
     ("a link that was busy longer", "meet", LINKS, shift(1, "busy_s", server="0"), "busy_s is"),
