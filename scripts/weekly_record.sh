@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What scripts/weekly.sh has checked, and on which commit: scripts/weekly.passed. Sourced from the root of the repository.
 
-weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "clang-tidy on everything" "sanitized tests" "fuzz"
-               "benches" "captured programs" "wheel" "report page" "properties")
+weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "coverage" "clang-tidy on everything"
+               "sanitized tests" "fuzz" "benches" "captured programs" "wheel" "report page" "properties")
 # Lines `COMMIT STAGE: NUMBER WHAT`: the commit on which the stage passed last, and how much it did there.
 weekly_record=scripts/weekly.passed
 weekly_limit=150  # commits after which a stage of the weekly run is due

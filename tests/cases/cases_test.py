@@ -8,8 +8,8 @@ schema_version and name, other files that the scenario names, and `-- expect FIL
 and summary.json, a table with some of the columns of that file (of summary.json `figure,value`). Its first column says
 which row is meant. Empty fields must be empty; numbers may differ by rounding. `--actual` prints what a case gave.
 
-Each documented column of these files has a value in a case, or stands in elsewhere.csv with the test that has one. Figures
-of iterations in summary.json are means of the columns of these names.
+Each documented column of these files has a value in a case, or stands in elsewhere.csv with the test that has one.
+Figures of iterations in summary.json are means of the columns of these names.
 """
 
 import csv
@@ -123,8 +123,8 @@ def main(program, source, *more):
     if len(cases) < LEAST_CASES:
         wrong.append(f"{len(cases)} cases, of at least {LEAST_CASES}")
     count = sum(len(columns[file]) for file in FILES)
-    print("\n".join(wrong) or f"cases: {len(cases)} cases have values of {count - len(named)} of {count} columns, other "
-          f"tests of {len(named)}")
+    print("\n".join(wrong) or f"cases: {len(cases)} cases have values of {count - len(named)} of {count} columns, "
+          f"other tests of {len(named)}")
     return 1 if wrong else 0
 
 
