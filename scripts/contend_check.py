@@ -118,11 +118,14 @@ def words(text):
     return dict(word.split("=") for word in text.split())
 
 
-class Record:
-    """What has these attributes."""
+class Attempt:
+    """A time for which a job had its GPUs. The place promised to it is a time and a line, or None."""
+    __slots__ = "name line begin gpus pause promise end how".split()
+    file = "certificate.csv"
 
-    def __init__(self, **values):
-        self.__dict__.update(values)
+    def __init__(self, *values):
+        self.name, self.line, self.begin, self.gpus, self.pause, self.promise = values
+        self.end = self.how = None
 
 
 class Life:
@@ -133,7 +136,7 @@ class Life:
         self.name, self.job, self.given, self.attempts = job["job_id"], job, given, []
         self.state = self.since = self.promise = self.begin = self.asked = self.ended = None
         self.waited = self.away = self.serves = self.line = 0  # it arrives at `begin` in `line`
-        self.causes = Counter()  # why it lost its GPUs
+        self.causes, self.adapted = Counter(), set()  # why it lost its GPUs, and when it went on in another way
 
     held = property(lambda self: sum(each.end - each.begin for each in self.attempts))
     gpu_time = property(lambda self: sum((each.end - each.begin) * len(each.gpus) for each in self.attempts))
@@ -151,21 +154,21 @@ class Life:
     def step(self, now, event, row):
         """Takes the job from one state to the next; returns the fault in that, or nothing."""
         before, (allowed, after), seconds = self.state, STEPS[event], ns(row["seconds"])
-        last = self.attempts[-1] if self.attempts else Record(how=None, end=None)
+        last = self.attempts[-1] if self.attempts else None
         wrong = "" if before in allowed else f"{event}, but it {before or 'has not arrived'}"
-        if before == RUNS and event != "adapts":
+        if before == RUNS and event != "adapts" and last:
             last.end, last.how = now, event
             self.causes[event] += 1
+        self.adapted.update([now] if event == "adapts" else ())
         self.waited += now - self.since if before == WAITS != after else 0
         self.away += now - self.since if before == AWAY and event == "queues" else 0
         if event in ("arrives", "rejected") and self.begin is None:
             self.begin, self.asked, self.line, self.serves = now, seconds, row["line"], row["text"] == "serves"
         elif event == "starts":
-            gpus, resizes = numbers(row["gpus"]), last.how == "resized" and last.end == now
+            gpus, resizes = numbers(row["gpus"]), last and last.how == "resized" and last.end == now
             wrong = wrong or ("" if before == WAITS or resizes else f"starts, but it {before}") or (
                 "" if gpus else "starts on no GPU")
-            self.attempts.append(Record(file=self.file, name=self.name, line=row["line"], begin=now, end=None, how=None,
-                                        gpus=gpus, pause=seconds or 0, promise=self.promise))
+            self.attempts.append(Attempt(self.name, row["line"], now, gpus, seconds or 0, self.promise))
         elif event == "promised":
             wrong = wrong or ("" if seconds >= now else f"is promised a place in the past, at {shown(seconds)}")
             self.promise = self.promise or (seconds, row["line"])
@@ -211,16 +214,19 @@ class Check:
     # -- reports
 
     def need(self, holds, at, text, *values, now=None):
-        """Notes a disagreement unless that holds: with a row, at the begin of an attempt or a life, or with a transfer.
-        The text has places for the values, words and times in ns."""
-        if holds:
-            return
+        """Notes a disagreement unless that holds."""
+        if not holds:
+            self.say(at, text, *values, now=now)
+
+    def say(self, at, text, *values, now=None):
+        """Notes a disagreement: with a row, at the begin of an attempt or a life, or with a transfer. The text has
+        places for the values, words and times in ns."""
         if not isinstance(at, dict):
             at, now = {"file": at.file, "line": at.line, "job_id": at.name}, at.begin if now is None else now
         values = [value if isinstance(value, str) else shown(value) for value in values]
         what = (f" job {at['job_id']}" if at.get("job_id") else "") + (f" at {shown(now)}" if now is not None else "")
-        line = f":{at['line']}" if at.get("line") else ""
-        self.wrong.append(f"{self.folder}/{at.get('file', 'summary.json')}{line}:{what}: {text.format(*values)}")
+        file = at.get("file", "summary.json") + (f":{at['line']}" if at.get("line") else "") + (":" if what else "")
+        self.wrong.append(f"{self.folder}/{file}{what}: {text.format(*values)}")
 
     def skips(self, what, is_so, why):
         """Notes what can't be checked, and why, if that is so; returns whether it is."""
@@ -289,11 +295,13 @@ class Check:
             least, most = (int(life.given.get(key) or gang) for key in ("min_gpus", "max_gpus"))
             for each in life.attempts:
                 self.counts["starts"] += 1
-                count, strange = len(each.gpus), each.gpus - self.server.keys()
+                count, strange = len(each.gpus), set(each.gpus).difference(self.server)
                 self.need(len(set(each.gpus)) == count, each, "has a GPU twice")
-                self.need(not strange, each, "starts on {}, which gpus.csv doesn't have", f"GPU {min(strange or [0])}")
-                fits = count == gang or life.is_elastic and (life.serves or not self.listed or least <= count <= most)
-                self.need(fits, each, "starts on {} GPUs, its gang has {}", str(count), str(gang))
+                if strange:
+                    self.say(each, "starts on {}, which gpus.csv doesn't have", f"GPU {min(strange)}")
+                if count != gang and not (
+                        life.is_elastic and (life.serves or not self.listed or least <= count <= most)):
+                    self.say(each, "starts on {} GPUs, its gang has {}", str(count), str(gang))
 
     def one_holder(self):
         """No GPU is given twice, but to jobs that may share it. Sums up for how long each has been given."""
@@ -307,10 +315,11 @@ class Check:
             if begins:
                 on[life.name] = life.share
                 self.counts["GPUs given"] += 1
-                self.share_gpus.update(on if len(on) > 1 else ())
+                if len(on) > 1:
+                    self.share_gpus.update(on)
                 timed = [share for share in on.values() if share is not None]
-                fits = len(timed) in (0, len(on)) and (sum(timed) <= 1000 or len(timed) <= most)
-                self.need(fits, each, "gets {}, which {} has", f"GPU {gpu}", min(set(on) - {life.name}, default=""))
+                if timed and len(timed) < len(on) or sum(timed) > 1000 and len(timed) > most:
+                    self.say(each, "gets {}, which {} has", f"GPU {gpu}", min(set(on) - {life.name}))
             else:
                 on.pop(life.name, None)
             self.held[gpu] += now * (was_held - bool(on))  # from the first holder to the last
@@ -368,10 +377,9 @@ class Check:
                 self.counts["starts in order"] += 1
                 while heap and waiting.get(heap[0][1]) != heap[0][0]:
                     heapq.heappop(heap)
-                first, number = heap[0] if heap else (own[each], at)
-                in_order = own[each] is None or (first, number)[:compared] >= (own[each], at)[:compared]
-                self.need(in_order, each, "starts with {}, and {} with {} waits, by {}", own[each], lives[number].name,
-                          first, name)
+                if heap and own[each] is not None and heap[0][:compared] < (own[each], at)[:compared]:
+                    self.say(each, "starts with {}, and {} with {} waits, by {}", own[each], lives[heap[0][1]].name,
+                             heap[0][0], name)
 
     # -- the results
 
@@ -628,7 +636,7 @@ class Traffic:
                 strange = set(part.route.servers) - {self.check.server.get(gpu) for gpu in each.gpus}
                 self.need(not strange, part, "sends on {}, where it has no GPU", f"server {min(strange or [0])}",
                           now=part.start)
-                self.need(part.how != "cancelled" or part.end == each.end, part,
+                self.need(part.how != "cancelled" or part.end in {each.end, *life.adapted}, part,
                           "a transfer is cancelled, and the job goes on", now=part.end)
                 return
         self.need(False, part, "sends when it has no GPUs", now=part.start)
