@@ -30,7 +30,7 @@ PREEMPTS = {"dlas", "dlas-gpu", "gittins", "las", "priority", "smallest-first", 
 PARAMETERS = {
     "period_s": [0, 0, 7, 20], "round_s": [5, 12, 30], "reallocate_s": [0, 10, 60], "slice_s": [1, 5, 40],
     "limit_1_s": [5, 30], "limit_2_s": [60, 120], "limit_3_s": [250], "quantum_s": [5, 40], "warm_up": [1, 3],
-    "lease_s": [15, 60], "promote": [0, 0, 2], "half_life_s": [0, 60], "aging_s": [0, 30], "patience_s": [1, 20],
+    "lease_s": [15, 60], "promote": [0, 0, 2], "half_life_s": [0, 50], "aging_s": [0, 30], "patience_s": [1, 20],
     "restart_s": [1], "rounds": [6], "replan_rounds": [3], "estimate_factor": [0.5, 1, 2], "window": [3, 100],
     "queues": [1, 2, 3, 4], "kappa": [1, 2, 4], "ways": [1, 1, 2, 4, 64], "extra_groups": [0, 1], "alpha": [1, 0.5],
     "nodes": [0, 500], "guaranteed_from": [1, 2], "order": ["srsf", "las"], "fairness": [0, 0.8], "medium": [0.3],
@@ -118,6 +118,8 @@ class Drawer:
                 chosen[parameter] = self.chance(0.5)
             elif parameter in PARAMETERS and self.chance(0.85):
                 chosen[parameter] = self.pick(PARAMETERS[parameter])
+        if name == "slurm-backfill":
+            chosen.pop("half_life_s", None)  # it has a shortest value, and needs weights
         if name in ("dlas", "dlas-gpu"):
             chosen.update({"limit_1_s": chosen.get("limit_1_s", 5), "limit_2_s": chosen.get("limit_2_s", 60),
                            "limit_3_s": 250})
