@@ -121,7 +121,6 @@ def words(text):
 class Attempt:
     """A time for which a job had its GPUs. The place promised to it is a time and a line, or None."""
     __slots__ = "name line begin gpus pause promise end how".split()
-    file = "certificate.csv"
 
     def __init__(self, *values):
         self.name, self.line, self.begin, self.gpus, self.pause, self.promise = values
@@ -130,7 +129,6 @@ class Attempt:
 
 class Life:
     """What the log says of one job that has this row in jobs.csv and this one in the job list."""
-    file = "certificate.csv"
 
     def __init__(self, job, given):
         self.name, self.job, self.given, self.attempts = job["job_id"], job, given, []
@@ -222,7 +220,8 @@ class Check:
         """Notes a disagreement: with a row, at the begin of an attempt or a life, or with a transfer. The text has
         places for the values, words and times in ns."""
         if not isinstance(at, dict):
-            at, now = {"file": at.file, "line": at.line, "job_id": at.name}, at.begin if now is None else now
+            file = "transfers.csv" if isinstance(at, Part) else "certificate.csv"
+            at, now = {"file": file, "line": at.line, "job_id": at.name}, at.begin if now is None else now
         values = [value if isinstance(value, str) else shown(value) for value in values]
         what = (f" job {at['job_id']}" if at.get("job_id") else "") + (f" at {shown(now)}" if now is not None else "")
         file = at.get("file", "summary.json") + (f":{at['line']}" if at.get("line") else "") + (":" if what else "")
@@ -362,8 +361,8 @@ class Check:
         compared = 2 if name == "fifo" and not self.is_set("scheduling.ties") else 1  # the second one is the submission
         changes = []  # in an instant jobs begin to wait (0), those that start leave the queue (1), and start (2)
         for at, life in enumerate(lives):
-            waits = [life.begin, *(each.end for each in life.attempts)]
-            changes += [(since, 0, at, None) for since in (waits if life.state == WAITS else waits[:-1])]
+            waits = [life.begin, *(each.end for each in life.attempts)][:None if life.state == WAITS else -1]
+            changes += [(since, 0, at, None) for since in waits]
             changes += [(each.begin, step, at, each) for each in life.attempts for step in (1, 2)]
         waiting, own, heaps = {}, {}, defaultdict(list)
         for now, step, at, each in sorted(changes, key=lambda change: change[:2]):
@@ -464,6 +463,7 @@ class Check:
     def iterations(self, routes):
         """Jobs that nothing disturbs take as long as the longest paths through the graphs of their iterations."""
         graphs, sent, known, path = defaultdict(list), defaultdict(dict), {}, self.folder / "graphs.csv"
+        is_plain = not self.paces and not self.is_set("network.tick")
         for route in routes:
             sent[route.job][route.size] = route.start_up + math.ceil(route.size * SECOND / route.alone) if (
                 route.alone and route.lane != "links") else None
@@ -471,14 +471,12 @@ class Check:
             if not row["job_id"]:
                 graphs[row["graph"]].append(row)
                 continue
-            life, here = self.lives[row["job_id"]], graphs[row["graph"]]
-            mine = sent[life.name]  # nothing: it sends nothing between servers
+            life, here, mine = self.lives[row["job_id"]], graphs[row["graph"]], sent[row["job_id"]]  # {}: sends nothing
             times = tuple(ns(op["seconds"]) if op["seconds"] else mine.get(float(op["bytes"])) if mine else 0
                           for op in here)
             is_alone = len(life.attempts) == 1 and life.ended is not None and life.name not in self.share_gpus and all(
                 life.job[name] == "0" for name in ("contended_s", "communication_wait_s", "slowed_gpu_s"))
-            is_paused = self.is_set("network.tick") or life.times[1] > life.paused
-            if self.paces or is_paused or not is_alone or None in times:
+            if not is_plain or not is_alone or None in times or life.times[1] > life.paused:
                 continue
             shape = (row["graph"], times, int(row["number"]), int(life.job["iterations"]))
             if shape not in known:
@@ -515,15 +513,14 @@ class Check:
                 "failed_outcome": outcomes["failed"], "lost_gpu_s": sum(seconds(jobs, "lost_gpu_s")),
                 "unfinished": states["queued"] + states["preempted"] + states["running"],
                 "median_jct_s": statistics.median(times) if times else None, "max_jct_s": max(times, default=None),
-                "p95_jct_s": statistics.quantiles(times if times[1:] else times * 2, n=20, method="inclusive")[-1]
+                "p95_jct_s": statistics.quantiles(times * 2 if len(times) == 1 else times, n=20, method="inclusive")[-1]
                 if times else None, "max_rho": max(rhos, default=None),
                 "jain_index": sum(1 / rho for rho in rhos) ** 2 / squares if rhos and min(rhos) > 0 else None,
                 "makespan_s": max(seconds(done, "finish_s")) - min(submits) if done else None}
         for name, values in (("avg_jct_s", times), ("avg_queueing_s", seconds(done, "queueing_s")), ("avg_rho", rhos),
                              ("avg_waiting_s", seconds(done, "waited_s")), ("unfair_share", [rho > 1 for rho in rhos])):
             made[name] = statistics.fmean(values) if values else None
-        for column in ("preemptions", "restarts"):
-            made[column] = sum(int(row[column] or 0) for row in jobs)
+        made.update((name, sum(int(row[name] or 0) for row in jobs)) for name in ("preemptions", "restarts"))
         if self.is_set("measure.from", "measure.until") or not submits:
             return made
         last = self.end / SECOND if made["unfinished"] + made["not_submitted"] else max(ends, default=0)
@@ -577,7 +574,6 @@ class Route:
 class Part:
     """Bytes that a transfer moves over the same links."""
     __slots__ = "line name route start end how rest first size sent rate since ready slow".split()
-    file = "transfers.csv"
 
     def __init__(self, row, route):
         self.line, self.name, self.route, self.how, self.rest = row["line"], route.job, route, row["text"], row["bytes"]
@@ -824,9 +820,8 @@ def report(folder):
     for check in checks:
         counts.update(check.counts)
         unchecked.update(check.unchecked)
-    lines = wrong[:MOST_SHOWN]
-    if len(wrong) > MOST_SHOWN:
-        lines.append(f"{folder}: and {len(wrong) - MOST_SHOWN} more disagreements")
+    more = len(wrong) - MOST_SHOWN
+    lines = wrong[:MOST_SHOWN] + ([f"{folder}: and {more} more disagreements"] if more > 0 else [])
     verdict = f"{len(wrong)} disagreements among" if wrong else "checked"
     runs = f"{sum(len(check.jobs) for check in checks)} jobs of {len(checks)} run{'s' if len(checks) > 1 else ''}"
     lines.append(f"{folder}: {verdict} {runs}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
@@ -849,7 +844,7 @@ def main(folders):
     try:
         return max(map(report, folders))
     except (OSError, KeyError, ValueError) as error:
-        print(f"contend-check: {error}", file=sys.stderr)
+        print(f"contend-check: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
 
 
