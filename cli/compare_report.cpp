@@ -247,6 +247,13 @@ void write_checks(JsonWriter& json, const JudgedSides& report) {
       json.end_object();
     }
   }
+  json.end_array().key("certificates").begin_array();
+  for (const Check& each : report.certificates)
+    json.begin_object()
+        .member("check", each.name)
+        .member("failed", each.fails)
+        .member("reason", each.reason)
+        .end_object();
   json.end_array().member("failed", !report.passes());
 }
 

@@ -76,7 +76,7 @@ void write_differences(JsonWriter& json, const JudgedSides& report);
 [[nodiscard]] std::string differences_markdown(const JudgedSides& report);
 /// One line for each rule, then the expectations of each side.
 [[nodiscard]] std::string checks_text(const JudgedSides& report);
-/// Appends the members `rules`, `expectations` and `failed` to an open JSON object.
+/// Appends the members `rules`, `expectations`, `certificates` and `failed` to an open JSON object.
 void write_checks(JsonWriter& json, const JudgedSides& report);
 /// The headline and the two sides; the headline is `otherwise` if there are no checks.
 [[nodiscard]] std::string markdown_head(const JudgedSides& report, std::string_view otherwise);

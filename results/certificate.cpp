@@ -1,5 +1,6 @@
 #include "results/certificate.hpp"
 
+#include "results/graph_rows.hpp"
 #include "results/replica.hpp"
 #include "results/transfer_rows.hpp"
 #include "text/csv.hpp"
@@ -14,7 +15,6 @@ namespace contend {
 
 namespace {
 
-constexpr char kBetweenLogs = '\0';  // names have none
 constexpr std::string_view kHeader = "replica,time_s,event,job_id,gpus,seconds,text\n";
 
 /// Numbers of GPUs as ranges, ascending: 0-3 8.
@@ -29,6 +29,13 @@ std::string ranges_of(std::span<const GpuId> gpus) {
     if (next > i + 1) text += fmt::format("-{}", sorted[next - 1].value());
   }
   return text;
+}
+
+/// A table of all replicas.
+std::string joined(std::string_view header, std::span<const Replica> replicas, std::string RunLogs::*rows) {
+  std::string all{header};
+  for (const Replica& replica : replicas) all += replica.logs.*rows;
+  return all;
 }
 
 }  // namespace
@@ -110,25 +117,16 @@ std::string CertificateRecorder::take(Time end) {
   return std::exchange(rows_, {});
 }
 
-std::string joined_logs(std::string lives, std::string_view transfers) {
-  lives += kBetweenLogs;
-  lives += transfers;
-  return lives;
-}
-
 std::string certificate_csv(std::span<const Replica> replicas) {
-  std::string all{kHeader};
-  for (const Replica& replica : replicas)
-    all += std::string_view{replica.certificate}.substr(0, replica.certificate.find(kBetweenLogs));
-  return all;
+  return joined(kHeader, replicas, &RunLogs::lives);
 }
 
 std::string transfers_csv(std::span<const Replica> replicas) {
-  std::string all{transfers_header()};
-  for (const Replica& replica : replicas)
-    if (const std::size_t end = replica.certificate.find(kBetweenLogs); end != std::string::npos)
-      all += std::string_view{replica.certificate}.substr(end + 1);
-  return all;
+  return joined(transfers_header(), replicas, &RunLogs::transfers);
+}
+
+std::string graphs_csv(std::span<const Replica> replicas) {
+  return joined(graphs_header(), replicas, &RunLogs::graphs);
 }
 
 }  // namespace contend

@@ -55,11 +55,9 @@ class CertificateRecorder final : public DecisionObserver {
   std::string rows_;
 };
 
-/// Both logs of a run as one text.
-[[nodiscard]] std::string joined_logs(std::string lives, std::string_view transfers);
-
 /// The files with the logs of these runs.
 [[nodiscard]] std::string certificate_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string transfers_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string graphs_csv(std::span<const Replica> replicas);
 
 }  // namespace contend

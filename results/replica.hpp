@@ -1,6 +1,7 @@
 #pragma once
 // One run of a scenario under one seed, with its summary.
 
+#include "results/run_logs.hpp"
 #include "sim/result.hpp"
 #include "sim/statistics.hpp"
 
@@ -17,7 +18,7 @@ struct Replica {
   Summary summary;
   double wall_s = 0;                 ///< wall-clock time of the run, s
   std::string failure{};             ///< why the run ended early, if a policy outside of the program failed
-  std::string certificate{};         ///< rows of its log, if it is certified (results/certificate.hpp)
+  RunLogs logs{};                    ///< if it is certified
   Draws draws = Draws::independent;  ///< what the workloads of other seeds have in common with this one
 };
 

@@ -163,7 +163,7 @@ std::span<const std::string_view> run_files() {
       kManifestFile,       "summary.json",    "scenario.yaml", "jobs.csv",        "gpus.csv",
       "links.csv",         "types.csv",       "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
       "fabric_delays.csv", "messages.csv",    "sharing.csv",   "energy.csv",      "requests.csv",
-      "rounds.csv",        "certificate.csv", "transfers.csv"};
+      "rounds.csv",        "certificate.csv", "transfers.csv", "graphs.csv"};
   return kFiles;
 }
 

@@ -53,7 +53,7 @@ stage_once() {
 
 properties() {
   CONTEND_EFFORT=$effort run_tests release --timeout 7200 \
-    -R 'property|reliability|merging|matching|schedule|fluid|max_min|documented_commands|generated_figures'
+    -R 'property|reliability|merging|matching|schedule|fluid|max_min|bounds|documented_commands|generated_figures'
 }
 
 configure_dev() {
@@ -86,6 +86,11 @@ engine_faults() {
   counted '^engine faults: [0-9]+ of ([0-9]+) found$' "faults found" tests/certificate/engine_faults.py .
 }
 
+# Which lines and branches of each room its tests run; build/log/coverage.log names those that they don't.
+coverage() {
+  counted '^coverage: ([0-9]+) rooms$' rooms scripts/coverage.py
+}
+
 wheel() {
   counted '^wheel: ([0-9]+) checks$' checks tests/python/wheel_test.py . build/release
 }
@@ -108,6 +113,7 @@ stage_once "every file alone" "install" every_file_alone
 stage_once "all CUDA architectures" "install" all_cuda_architectures
 stage_once "mutations" "install" mutations
 stage_once "engine faults" "install" engine_faults
+stage_once "coverage" "install" coverage
 if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then
   stage "checked build" "install" build_targets "" checked -DCONTEND_TESTED_ROOMS=all -DCONTEND_FUZZ_COVERAGE=ON
 fi

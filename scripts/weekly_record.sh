@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What scripts/weekly.sh has checked, and on which commit: scripts/weekly.passed. Sourced from the root of the repository.
 
-weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "clang-tidy on everything" "sanitized tests" "fuzz"
-               "benches" "captured programs" "wheel" "report page" "calibration tests" "script tests" "properties")
+weekly_stages=("every file alone" "all CUDA architectures" "mutations" "engine faults" "coverage" "clang-tidy on everything"
+               "sanitized tests" "fuzz" "benches" "captured programs" "wheel" "report page" "calibration tests" "script tests" "properties")
 # Lines `STAGE TESTS FILES`, parted by tabs: release tests that depend on few files. The weekly stage of that name runs the
 # tests that match TESTS; a merge runs them if a file that matches FILES has changed since that stage passed.
 weekly_tests=(

@@ -391,8 +391,10 @@ void write_folders(const Arguments& arguments, const RunFolders& folders, const 
     if (results[i].empty()) continue;
     std::vector<NamedText> more;
     if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
-    if (arguments.has("certificate")) more.push_back({"certificate.csv", certificate_csv(results[i])});
-    if (arguments.has("certificate")) more.push_back({"transfers.csv", transfers_csv(results[i])});
+    if (arguments.has("certificate"))
+      more.insert(more.end(), {{"certificate.csv", certificate_csv(results[i])},
+                               {"transfers.csv", transfers_csv(results[i])},
+                               {"graphs.csv", graphs_csv(results[i])}});
     write_results(folders.paths[i], run_manifest(loaded.scenarios[i], loaded.inputs[i], arguments),
                   to_yaml(loaded.scenarios[i], folders.paths[i]), results[i], more);
   }

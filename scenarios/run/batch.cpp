@@ -35,7 +35,7 @@ Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, u
   };
   Replica replica;
   replica.seed = seed;
-  if (hooks.certify) run_hooks.certificate = &replica.certificate;
+  if (hooks.certify) run_hooks.logs = &replica.logs;
   if (hooks.keep_failed) run_hooks.failure = &replica.failure;
   replica.result = run_scenario(scenario, seed, run_hooks);
   replica.summary = summarise(replica.result);

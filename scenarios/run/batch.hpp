@@ -26,7 +26,7 @@ struct BatchHooks {
   /// True if a run in which a policy outside of the program fails counts with what it has simulated until then
   /// (Replica::failure); false throws InputError.
   bool keep_failed = false;
-  bool certify = false;                    ///< write the logs of the runs (Replica::certificate)
+  bool certify = false;                    ///< write the logs of the runs (Replica::logs)
   std::function<bool()> interrupted = {};  ///< called from the threads; true ends running replicas and starts no more
 };
 

@@ -9,6 +9,8 @@
 #include "policies/placement/level_placement.hpp"
 #include "policies/placement/pinned.hpp"
 #include "results/certificate.hpp"
+#include "results/graph_rows.hpp"
+#include "results/run_logs.hpp"
 #include "results/transfer_rows.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/metering.hpp"
@@ -278,14 +280,16 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   std::optional<CertificateRecorder> recorder;
   std::optional<TransferRows> transfers;
   RunHooks recording = hooks;
-  if (hooks.certificate != nullptr) {
+  std::string graphs;
+  if (hooks.logs != nullptr) {
     recording.decisions = &recorder.emplace(seed, workload.jobs);
     transfers.emplace(seed, workload.jobs);
+    graphs = graph_rows(seed, workload);
   }
   const auto simulation = make_simulation(scenario, std::move(workload), seed, recording, std::move(placement), failure,
                                           transfers ? &*transfers : nullptr);
   RunResult result = simulation->run();
-  if (recorder) *hooks.certificate = joined_logs(recorder->take(result.end), transfers->take(result.end));
+  if (recorder) *hooks.logs = {recorder->take(result.end), transfers->take(result.end), std::move(graphs)};
   if (meters(scenario.cluster)) {
     const Metering metering = metering_of(scenario.cluster, scenario.meter);
     measure(metering.gpus, result);

@@ -19,6 +19,8 @@
 
 namespace contend {
 
+struct RunLogs;
+
 /// Iterations of the first variant of a study that an observer sees, run as the job of a cluster.
 inline constexpr std::int64_t kObservedIterations = 10;
 /// The numbers of GPUs of the servers that an observer of a run of the scenario sees.
@@ -29,8 +31,8 @@ struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
-  /// Gets the rows of the log of the run (results/certificate.hpp), which takes the place of `decisions`.
-  std::string* certificate = nullptr;
+  /// Gets the log of the run (results/run_logs.hpp); its recorder takes the place of `decisions`.
+  RunLogs* logs = nullptr;
   std::optional<JobId> watched{};     ///< a job whose delays are written down, where the network has any
   TakeLinkUses link_uses{};           ///< gets what jobs sent over the links of the fabric
   TakeStalls stalls{};                ///< gets the transfers that stand still at the end

@@ -103,7 +103,7 @@ def disagreements(checker, program, top, number):
     for name in certificate_test.RUNS:
         try:
             found += certificate_test.found_in(checker, certificate_test.certify(program, top, name))
-        except (AssertionError, checker.Unreadable) as error:
+        except (AssertionError, OSError, KeyError, ValueError) as error:
             found.append(str(error))
     return found
 

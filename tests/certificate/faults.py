@@ -82,7 +82,7 @@ def scale_count(more):
 
 
 LOG, JOBS, GPUS, SUMMARY = "certificate.csv", "jobs.csv", "gpus.csv", "summary.json"
-SENT, LINKS = "transfers.csv", "links.csv"
+SENT, LINKS, GRAPHS = "transfers.csv", "links.csv", "graphs.csv"
 
 FAULTS = [
     # GPUs
@@ -142,7 +142,7 @@ FAULTS = [
     ("a transfer that ends a nanosecond late", "meet", SENT, shift(1, "ends_s", event="sends"), "ns less"),
     ("a flow that ends a nanosecond late", "flow", SENT, shift(1, "ends_s", event="sends"), "carries"),
     ("a rate 1% too high", "meet", SENT, scale("rates", 1.01, event="sends"), "bytes a second"),
-    ("a rate of a flow 1% too high", "flow", SENT, scale("rates", 1.01, event="sends"), "links carry"),
+    ("a rate of a flow 1% too high", "flow", SENT, scale("rates", 1.01, event="sends"), "carries"),
     ("a rate of a flow 1% too low", "flow", SENT, scale("rates", 0.99, event="sends"), "forbids more"),
     ("one of two that has all", "meet", SENT, send(lambda part, route: part.update(rates=route["rates"]),
                                                    lambda row: " " in row["rates"]), "one of 2 has"),
@@ -161,6 +161,11 @@ FAULTS = [
     ("a link that carries more", "flow", SENT, scale("rates", 1.1, event="link", number="0"), "bandwidth_Bps is"),
     ("links that are slower", "flow", SENT, lambda rows: [row.update(rates=repr(float(row["rates"]) * 0.9))
                                                           for row in rows if row["event"] == "link"], "carries"),
+    # iterations
+    ("an operation that takes a nanosecond longer", "train", GRAPHS, shift(1, "seconds", graph="1", number="1"),
+     "their longest path"),
+    ("an operation that waits for another", "train", GRAPHS, put("after", "0", graph="1", number="2"),
+     "their longest path"),
     # sums
     ("a link that was busy longer", "meet", LINKS, shift(1, "busy_s", server="0"), "busy_s is"),
     ("a link with less contention", "meet", LINKS, shift(-1, "contended_s", server="1"), "contended_s is"),

@@ -90,7 +90,10 @@ CASES = [
     ("runs", "runs kept --json"),
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --fail-if "
                 "'finished < 0'"),
-    ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size"),
+    ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size "
+                "--set 'expect={finished: 160}'"),
+    ("run", "run queue.yaml --json -q --certificate -o certified"),
+    ("compare", "compare certified certified --certify --json"),
     ("compare", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
     ("explain", "explain queue.yaml b --json"),
     ("explain", "explain queue.yaml b --json --set policies.scheduling=conservative"),

@@ -118,6 +118,8 @@ class Drawer:
                 chosen[parameter] = self.chance(0.5)
             elif parameter in PARAMETERS and self.chance(0.85):
                 chosen[parameter] = self.pick(PARAMETERS[parameter])
+        if name == "slurm-backfill":
+            chosen.pop("half_life_s", None)  # it has a shortest value, and needs weights
         if name in ("dlas", "dlas-gpu"):
             chosen.update({"limit_1_s": chosen.get("limit_1_s", 5), "limit_2_s": chosen.get("limit_2_s", 60),
                            "limit_3_s": 250})

@@ -46,10 +46,11 @@ SAYS = {
     "check_determinism.sh": "echo 'determinism: 12 files compared'",
     "mutation_sample.py": "echo 'in all         9 of   10 noticed, 90.0%: 9 by a failing test'",
     "each_file_alone.py": "echo '3 of 3 files compile alone'",
+    "coverage.py": "echo 'coverage: 3 rooms'",
     "dependants.py": "cat",
 }
-WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "engine faults", "clang-tidy on everything",
-          "sanitized tests", "fuzz", "benches", "captured programs", "wheel", "report page", "calibration tests",
+WEEKLY = ("every file alone", "all CUDA architectures", "mutations", "engine faults", "coverage",
+          "clang-tidy on everything", "sanitized tests", "fuzz", "benches", "captured programs", "wheel", "report page", "calibration tests",
           "script tests", "properties")
 
 
@@ -263,6 +264,7 @@ def test_the_weekly_run_fails_with_each_of_its_stages(tree):
         (lambda: tree.fuzz(FUZZ + "kill -ABRT $$\n"), ("fuzz",)),
         (lambda: tree.write("scripts/mutation_sample.py", "#!/bin/sh\necho 'in all  0 of  0 noticed, 0%'\n"), ("mutations",)),
         (lambda: tree.write("tests/certificate/engine_faults.py", "#!/bin/sh\nexit 1\n"), ("engine faults",)),
+        (lambda: tree.write("scripts/coverage.py", "#!/bin/sh\necho 'test_sim ends with 1'; exit 1\n"), ("coverage",)),
         (lambda: tree.write("scripts/each_file_alone.py", "#!/bin/sh\necho '0 of 0 files compile alone'\n"),
          ("every file alone",)),
         (lambda: tree.write("tests/python/wheel_test.py", "#!/bin/sh\necho 'wheel: 0 checks'\n"), ("wheel",)),

@@ -136,7 +136,7 @@ TEST_CASE("bounds with submissions by hand") {
 
 TEST_CASE("no schedule of a short list is below its bounds, and on one GPU the best one meets them") {
   RandomStream random{68, "bounds"};
-  for (int round = 0; round < effort(1500); ++round) {
+  for (int round = 0; round < effort(10'000); ++round) {
     const int gpus = static_cast<int>(random.uniform_integer(1, 3));
     std::vector<SlotJob> jobs(static_cast<std::size_t>(random.uniform_integer(1, 4)));
     std::vector<LeastWork> least;
