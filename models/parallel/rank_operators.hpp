@@ -2,6 +2,7 @@
 // Collects the operators of one part of a model on one rank, for operators.hpp.
 
 #include "models/parallel/adapter_operators.hpp"
+#include "models/parallel/narrow_bytes.hpp"
 #include "models/parallel/operators.hpp"
 
 #include <algorithm>
@@ -92,10 +93,10 @@ class RankOperators {
 
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
   /// the gradients need. Inputs and weights before the product, the gradients of the outputs before the gradients of
-  /// both. In fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
+  /// both.
   void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type, int kernels,
             bool trains_product) {
-    const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
+    const double narrow = narrow_bytes(type), moved = 2 + 2 * narrow;
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
     each.measured_as = "cast_transpose";
     each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2 * kernels};
@@ -104,7 +105,7 @@ class RankOperators {
     if (trains_product) return;
     // A frozen weight is kept as it is multiplied, and transposed for the gradient of the input, which needs neither
     // input nor gradient transposed.
-    const double narrow = (moved - 2) / 2, weights = count * as_real(n) * as_real(k);
+    const double weights = count * as_real(n) * as_real(k);
     each.measured_as = {};
     each.forward = {0, (2 + narrow) * rows * as_real(k), kernels};
     each.input_gradient = {0, (2 + narrow) * rows * as_real(n) + 2 * narrow * weights, 2 * kernels};
