@@ -480,8 +480,8 @@ TransformerModel model_of_file(const TrainingEntry& entry) {
 
 namespace {
 
-/// True if the launches are those of Megatron-LM or of a framework made of it, whatever costs of them the entry
-/// changes.
+/// True if Megatron-LM, or a framework made of it, launches the kernels of the entry, which may change what a launch
+/// costs.
 bool runs_megatron(const TrainingEntry& entry) {
   const HostCosts* const host = host_of(entry);
   constexpr std::array kMegatron{"megatron", "megatron-deepspeed", "transformer-engine"};
