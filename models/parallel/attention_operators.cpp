@@ -40,6 +40,7 @@ std::int64_t RankOperators::turned_heads() const {
 
 void RankOperators::head_projections() {
   product("qkv", 1, all_, kind_->projected_width() / split_.tensor, model_.hidden, work_.type);
+  if (kind_->gated) sum_of_gradients("qkv_gradients", 3);
   if (kind_->query_key_norms && kind_->wide_norms)
     norm("query_key_norms", all_, turned_heads() * kind_->head_size);
   else if (kind_->query_key_norms)

@@ -2,6 +2,7 @@
 // Collects the operators of one part of a model on one rank, for operators.hpp.
 
 #include "models/parallel/adapter_operators.hpp"
+#include "models/parallel/narrow_bytes.hpp"
 #include "models/parallel/operators.hpp"
 
 #include <algorithm>
@@ -92,19 +93,26 @@ class RankOperators {
 
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
   /// the gradients need. Inputs and weights before the product, the gradients of the outputs before the gradients of
-  /// both. In fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
+  /// both. PyTorch's modules have fp8 by torchao, which reads inputs and gradients once more, for the largest number
+  /// that their scale follows from (torchao/testing/training/roofline_utils.py, tensorwise).
   void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type, int kernels,
             bool trains_product) {
-    const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
+    const double narrow = narrow_bytes(type), moved = 2 + 2 * narrow;
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
     each.measured_as = "cast_transpose";
     each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2 * kernels};
     each.input_gradient = {0, moved * rows * as_real(n), kernels};
     each.kernels_of_group = kernels;
+    if (work_.pointwise != PointwiseKernels::fused && type == DataType::fp8) {
+      each.forward.bytes += 2 * rows * as_real(k);
+      each.forward.kernels += kernels;
+      each.input_gradient.bytes += 2 * rows * as_real(n);
+      each.input_gradient.kernels += kernels;
+    }
     if (trains_product) return;
     // A frozen weight is kept as it is multiplied, and transposed for the gradient of the input, which needs neither
     // input nor gradient transposed.
-    const double narrow = (moved - 2) / 2, weights = count * as_real(n) * as_real(k);
+    const double weights = count * as_real(n) * as_real(k);
     each.measured_as = {};
     each.forward = {0, (2 + narrow) * rows * as_real(k), kernels};
     each.input_gradient = {0, (2 + narrow) * rows * as_real(n) + 2 * narrow * weights, 2 * kernels};
@@ -228,6 +236,18 @@ class RankOperators {
     pointwise(name, as_real(rows), columns, forward, backward);
   }
 
+  /// The sum of the gradients of one input that several products made, as Llama's modules have them in PyTorch, whose
+  /// queries, keys and values, and whose gate, are products of their own (models/llama/model.py of torchtitan): a
+  /// kernel for each further product, or one behind a compiler.
+  void sum_of_gradients(std::string_view name, int products) {
+    if (work_.pointwise == PointwiseKernels::fused || work_.trained.is_part()) return;
+    const bool compiled = work_.pointwise == PointwiseKernels::compiled;
+    const int kernels = compiled ? 1 : products - 1;
+    TransformerOperator& each = add(OperatorKind::elementwise, name, all_, model_.hidden);
+    const double tensor = as_real(all_) * as_real(model_.hidden) * width_;
+    each.input_gradient = {0, tensor * (compiled ? products + 1 : 3 * kernels), kernels};
+  }
+
   /// Sums `tensors` - 1 tensors of the hidden size.
   void sum(std::string_view name, double tensors) { pointwise(name, own_, model_.hidden, tensors, tensors); }
 
@@ -321,6 +341,7 @@ class RankOperators {
                     std::string_view activation, std::string_view down, std::int64_t ends) {
     product(up, groups, rows, (kind_->gated ? 2 : 1) * width, ends, work_.type);
     if (groups > 1) operators_.back().measured_as = "grouped_gemm";
+    if (groups == 1 && kind_->gated) sum_of_gradients("up_gradients", 2);
     // Gated: reads gate and up, writes their product; backward also reads its gradient and writes two.
     if (work_.pointwise == PointwiseKernels::eager && kind_->gated) {
       separate(activation, rows * as_real(width), {0, 5, 2}, {0, 9, 3});  // the activation, and the product with up

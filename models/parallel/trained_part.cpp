@@ -1,6 +1,7 @@
 #include "models/parallel/trained_part.hpp"
 
 #include "models/layer_work.hpp"
+#include "models/parallel/narrow_bytes.hpp"
 #include "sim/complaints.hpp"
 
 #include <algorithm>
@@ -243,9 +244,7 @@ double frozen_width(const TrainedPart& part, const WeightTensor& tensor, DataTyp
   if (!tensor.is_hidden() || tensor.group == WeightGroup::router || tensor.group == WeightGroup::adapter_in)
     return activation_bytes(type);
   if (part.adapter && part.adapter->kind == AdapterKind::qlora) return nf4_width();
-  constexpr double kFp4 = 0.5 + 1.0 / 16;  // 16 numbers of half a byte with a scale of one
-  if (type == DataType::fp4) return kFp4;
-  return type == DataType::fp8 ? 1 : activation_bytes(type);
+  return is_narrow(type) ? narrow_bytes(type) : activation_bytes(type);
 }
 
 HeldWeights held_weights(const TransformerModel& model, const LayerRange& stage, const LayerSplit& split,

@@ -16,6 +16,7 @@
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/unit_times.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
+#include "scenarios/yaml/host_table.hpp"
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
 #include "sim/counted.hpp"
@@ -477,7 +478,27 @@ TransformerModel model_of_file(const TrainingEntry& entry) {
                      .hint = "a file of the members of its text_config, for training on text"}}};
 }
 
-TransformerModel transformer_of(const TrainingEntry& entry) {
+namespace {
+
+/// True if Megatron-LM, or a framework made of it, launches the kernels of the entry, which may change what a launch
+/// costs.
+bool runs_megatron(const TrainingEntry& entry) {
+  const HostCosts* const host = host_of(entry);
+  constexpr std::array kMegatron{"megatron", "megatron-deepspeed", "transformer-engine"};
+  return host != nullptr &&
+         std::ranges::any_of(kMegatron, [&](const char* name) { return host_named(name).source == host->source; });
+}
+
+/// Megatron-LM pads the tables of tokens, so that each tensor-parallel rank has a multiple of 128 rows
+/// (--make-vocab-size-divisible-by; megatron/training/tokenizer/tokenizer.py, _vocab_size_with_padding).
+TransformerModel padded(TransformerModel model, const TrainingEntry& entry) {
+  if (!entry.parallel || !runs_megatron(entry)) return model;
+  const std::int64_t multiple = std::int64_t{128} * entry.parallel->tensor;
+  model.vocabulary = (model.vocabulary + multiple - 1) / multiple * multiple;
+  return model;
+}
+
+TransformerModel own_transformer_of(const TrainingEntry& entry) {
   if (entry.config) return model_of_file(entry);
   if (entry.transformer.given()) {
     try {
@@ -492,6 +513,12 @@ TransformerModel transformer_of(const TrainingEntry& entry) {
   const TransformerModel* model = find_transformer(*entry.model);
   CONTEND_CHECK(model != nullptr, "the entry has been checked");
   return *model;
+}
+
+}  // namespace
+
+TransformerModel transformer_of(const TrainingEntry& entry) {
+  return padded(own_transformer_of(entry), entry);
 }
 
 ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus, bool with_exchange) {

@@ -1,8 +1,11 @@
 // The communication of tensor parallelism in the blocks of a layer, attention and a dense feed-forward.
 
+#include "models/parallel/narrow_bytes.hpp"
 #include "scenarios/training/unit_times.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace contend {
@@ -22,6 +25,7 @@ UnitTimes::BlockProducts UnitTimes::products_of(const std::vector<TransformerOpe
   BlockProducts made{.first = timed(products), .last = timed(last)};
   made.gives_input = gives_input;
   made.goes_back = goes_back;
+  made.gathered = gathered_as(operators, part);
   if (!entry_.parallel->tensor_overlap) return made;
   const int pieces = static_cast<int>(work_.split.tensor);
   made.first_pieces = timed_pieces(products, pieces);
@@ -38,14 +42,27 @@ Time UnitTimes::beside_pieces(Time pieces) const {
 }
 
 /// The copy of a tensor in its buffer into the order of its tokens; no time where the runtime needs none.
-Time UnitTimes::copy_of_gathered() const {
+Time UnitTimes::copy_of_gathered(Bytes tensor) const {
   if (entry_.runtime != Runtime::fsdp2) return {};
   TransformerOperator copy;
   copy.name = "copy";
-  copy.m = activations_.count();
+  copy.m = tensor.count();
   copy.n = 1;
-  copy.forward = {0, 2.0 * static_cast<double>(activations_.count()), 1};
+  copy.forward = {0, 2.0 * static_cast<double>(tensor.count()), 1};
   return timed({copy}).forward;
+}
+
+/// What ranks gather is cast first where all that reads it is in a narrow format: inputs of a block, and gradients of
+/// its outputs (Transformer Engine, gather_along_first_dim with a quantizer, module/layernorm_linear.py and
+/// module/base.py; torchao, PrepareFloat8ModuleInput and Float8RowwiseParallel of float8_tensor_parallel.py). A product
+/// in two bytes, such as an adapter, needs what is gathered in two bytes. Sums stay in two bytes.
+Bytes UnitTimes::gathered_as(const std::vector<TransformerOperator>& operators, LayerPart part) const {
+  const bool is_read_wide = std::ranges::any_of(operators, [&](const TransformerOperator& each) {
+    return each.part == part && each.kind == OperatorKind::product && each.type != work_.type;
+  });
+  if (!is_narrow(work_.type) || is_read_wide) return activations_;
+  const auto numbers = static_cast<double>(work_.context_tokens() * model_.hidden);
+  return Bytes{static_cast<std::int64_t>(std::ceil(numbers * narrow_bytes(work_.type)))};
 }
 
 /// The communication of a block whose inputs' gradients can hide theirs behind the products of the weights. Nobody adds
@@ -56,7 +73,8 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
   const RankGroups groups = tensor_groups();
   const Time hides = hiding_weights(first);
   const auto collective = [&](CollectiveKind kind, Time beside) {
-    return sent(PassGroup::tensor, kind, groups, activations_, beside);
+    const bool is_gathered = kind == CollectiveKind::all_gather;
+    return sent(PassGroup::tensor, kind, groups, is_gathered ? products.gathered : activations_, beside);
   };
   if (!work_.split.sequence_parallel) {
     const Time sum = groups_(CollectiveKind::all_reduce, groups, activations_);
@@ -66,7 +84,7 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
             {collective(CollectiveKind::all_reduce, {})},
             {collective(CollectiveKind::all_reduce, hides)}};
   }
-  const Time gather = groups_(CollectiveKind::all_gather, groups, activations_);
+  const Time gather = groups_(CollectiveKind::all_gather, groups, products.gathered);
   const Time scatter = groups_(CollectiveKind::reduce_scatter, groups, activations_);
   const Time before = beside_pieces(products.first_pieces.forward),
              behind = beside_pieces(products.last_pieces.forward);
@@ -85,9 +103,13 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
   }
   // PyTorch's tensors of [sequence, tokens, hidden] are cut along the tokens: a copy behind each gathering, and before
   // each reduction, puts the pieces in order (torch/distributed/_functional_collectives.py).
-  const Time copy = copy_of_gathered();
-  added.forward_pieces = copy * 2;
-  added.backward_pieces = copy * static_cast<std::int64_t>(added.backward_sent.size());
+  const auto copies = [&](const std::vector<PassCollective>& all) {
+    Time sum;
+    for (const PassCollective& each : all) sum += copy_of_gathered(each.bytes);
+    return sum;
+  };
+  added.forward_pieces = copies(added.forward_sent);
+  added.backward_pieces = copies(added.backward_sent);
   if (!entry_.parallel->tensor_overlap) return added;
   added.forward_pieces +=
       products.first_pieces.forward + products.last_pieces.forward - first.forward - products.last.forward;

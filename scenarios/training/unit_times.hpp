@@ -112,6 +112,7 @@ class UnitTimes {
     OperatorTimes first{}, last{}, first_pieces{}, last_pieces{};
     bool gives_input = true;  ///< the gradient of the block's input is computed
     bool goes_back = true;    ///< any gradient is
+    Bytes gathered{};         ///< what tensor-parallel ranks gather of its inputs and of the gradients of its outputs
   };
   [[nodiscard]] BlockProducts products_of(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] OperatorTimes timed_pieces(const std::vector<TransformerOperator>& operators, int pieces) const;
@@ -119,7 +120,8 @@ class UnitTimes {
   [[nodiscard]] const Interference& interference(const RankGroups& groups) const;
   [[nodiscard]] Time beside_pieces(Time pieces) const;
   [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
-  [[nodiscard]] Time copy_of_gathered() const;
+  [[nodiscard]] Time copy_of_gathered(Bytes tensor) const;
+  [[nodiscard]] Bytes gathered_as(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const;
   /// The times of attention in blocks whose outputs `sum` adds up.

@@ -5,8 +5,10 @@
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -48,6 +50,39 @@ TEST_CASE("messages inside passes slow down what they hide behind, as messages b
   CHECK(priced.forward - ideal.forward <= Time::nanoseconds(sent.ns() / 4 + 4));
   // Rings.
   CHECK(layer("context: 4", "0.25").forward > layer("context: 4", "none").forward);
+}
+
+TEST_CASE("tensor-parallel ranks gather what products in fp8 read as fp8, and add up in two bytes") {
+  const auto sent = [](const std::string& type, bool forward, const std::string& members = "") {
+    const Scenario scenario =
+        priced_scenario("model: llama-3-8b, sequence: 8192, parallel: {tensor: 4, sequence_parallel: true}" + members,
+                        {"training.m.dtype=" + type});
+    const ModelUnit layer = plan_parallel(scenario, *find_entry(scenario.training, "m"), 64).iteration.units.front()[1];
+    std::int64_t gathered = 0, reduced = 0;
+    for (const PassCollective& each : (forward ? layer.forward_traffic : layer.backward_traffic).collectives)
+      (each.kind == CollectiveKind::all_gather ? gathered : reduced) += each.bytes.count() * each.times;
+    return std::pair{gathered, reduced};
+  };
+  constexpr std::int64_t kNumbers = 8192 * 4096;  // of the tensor between two layers
+  using Sums = std::pair<std::int64_t, std::int64_t>;
+  CHECK(sent("bf16", true) == Sums{2 * 2 * kNumbers, 2 * 2 * kNumbers});
+  CHECK(sent("fp8", true) == Sums{2 * kNumbers, 2 * 2 * kNumbers});
+  CHECK(sent("fp8", false) == Sums{4 * kNumbers, 2 * 2 * kNumbers});  // gradients of outputs, and inputs once more
+  // An adapter beside queries, keys and values reads two bytes.
+  const std::string adapter = ", adapter: {kind: lora, rank: 16, targets: [qkv]}";
+  CHECK(sent("fp8", true, adapter) == Sums{3 * kNumbers, 2 * 2 * kNumbers});
+}
+
+TEST_CASE("Megatron's hosts pad the tables of tokens to 128 rows a tensor-parallel rank") {
+  const auto rows = [](const std::string& members) {
+    const Scenario scenario = priced_scenario("model: gpt-3-175b, " + members, {});
+    return transformer_of(*find_entry(scenario.training, "m")).vocabulary;
+  };
+  CHECK(rows("host: none, parallel: {tensor: 4}") == 50'257);
+  CHECK(rows("host: torch, parallel: {tensor: 4}") == 50'257);
+  CHECK(rows("host: megatron, parallel: {tensor: 1}") == 50'304);
+  CHECK(rows("host: transformer-engine, parallel: {tensor: 4}") == 50'688);
+  CHECK(rows("host: {like: transformer-engine, graphs: true}, parallel: {tensor: 8}") == 51'200);
 }
 
 TEST_CASE("attention in blocks: a kernel for each block and a sum behind each but the first") {

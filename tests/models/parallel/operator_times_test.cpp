@@ -1,9 +1,11 @@
-// Times of the operators of experts and of latent attention on a device whose kernels were measured.
+// Times of the operators of experts and of latent attention on a device whose kernels were measured, and what casts
+// move by framework.
 
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "tests/devices.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -88,4 +90,45 @@ TEST_CASE("a mixture: what is launched one by one are as many kernels, which sha
   work.type = DataType::fp8;
   CHECK(named("cast").forward.kernels == 4);  // of rows and of weights
   CHECK(named("cast").input_gradient.kernels == 2);
+}
+
+TEST_CASE("torchao reads inputs and gradients once more to scale fp8, Transformer Engine's delayed scales don't") {
+  MicroBatch work;
+  work.sequences = 2;
+  work.sequence = 64;
+  work.type = DataType::fp8;
+  const auto cast = [&](PointwiseKernels kernels) {  // of queries, keys and values, the first
+    work.pointwise = kernels;
+    const auto layer = transformer_operators(*find_transformer("llama-3-8b"), 0, work);
+    const auto found = std::ranges::find(layer, "cast", &TransformerOperator::name);
+    REQUIRE(found != layer.end());
+    return *found;
+  };
+  const TransformerOperator fused = cast(PointwiseKernels::fused), compiled = cast(PointwiseKernels::compiled);
+  constexpr double kRows = 128, kInputs = 4096, kOutputs = 6144;
+  CHECK(fused.forward.bytes == 4 * (kRows * kInputs + kInputs * kOutputs));
+  CHECK(compiled.forward.bytes - fused.forward.bytes == 2 * kRows * kInputs);
+  CHECK(compiled.input_gradient.bytes - fused.input_gradient.bytes == 2 * kRows * kOutputs);
+  CHECK(compiled.forward.kernels == fused.forward.kernels + 1);
+}
+
+TEST_CASE("a compiler adds up the gradients of an input in one kernel; products that are one have nothing to add up") {
+  MicroBatch work;
+  work.sequences = 2;
+  work.sequence = 64;
+  const auto sums = [&](PointwiseKernels kernels) {
+    work.pointwise = kernels;
+    LayerWork sum;
+    for (const TransformerOperator& each : transformer_operators(*find_transformer("llama-3-8b"), 0, work)) {
+      if (each.name != "qkv_gradients" && each.name != "up_gradients") continue;
+      CHECK(each.forward.kernels + each.weight_gradient.kernels == 0);
+      sum.bytes += each.input_gradient.bytes;
+      sum.kernels += each.input_gradient.kernels;
+    }
+    return sum;
+  };
+  CHECK(sums(PointwiseKernels::fused).kernels == 0);
+  CHECK(sums(PointwiseKernels::compiled).kernels == 2);
+  CHECK(sums(PointwiseKernels::compiled).bytes == (3 + 1 + 2 + 1) * 2 * 128.0 * 4096);
+  CHECK(sums(PointwiseKernels::eager).kernels == 3);
 }

@@ -595,4 +595,6 @@ TEST_CASE("kernels of single operations move what each of them reads and writes"
     CHECK_MESSAGE(named(compiled, name).forward.bytes == named(eager, name).forward.bytes, name);
   for (const char* const name : {"attention_norm", "activation"})
     CHECK_MESSAGE(named(compiled, name).input_gradient.bytes == named(fused, name).input_gradient.bytes, name);
+  moved("qkv_gradients", 0, 2 * 3 * 2, kRows * kWidth);  // two sums of two tensors of the input's gradients
+  moved("up_gradients", 0, 3 * 2, kRows * kWidth);
 }
