@@ -59,7 +59,7 @@ constexpr VerbCode kVerbs[] = {
     {"capture", capture_verb},
 };
 
-/// `--output` and `-o =FILE writes | what it is for`.
+/// `--output` and `-o =FILE writes | the purpose of the option`.
 Option option_of(std::string_view name, std::string_view rest) {
   std::string_view words = trimmed(take_field(rest, '|'));
   Option option{.name = name.substr(2), .letter = '\0', .value = {}, .text = trimmed(rest)};

@@ -47,7 +47,7 @@ std::string hash_of_jobs(const ComparedSide& side, JobLists& lists) {
   const std::optional<Scenario>& scenario = side.scenario ? side.scenario : side.kept;
   if (!scenario || !scenario->workload.jobs) return {};
   if (side.scenario) return lists.read(*scenario->workload.jobs)->sha256;
-  // The folder may be elsewhere now, or the list; the name of the file is the same.
+  // The folder or the list may be elsewhere now; the file has kept its name.
   const auto name_of = [](const std::string& path) { return std::filesystem::path{path}.filename(); };
   for (const InputFile& each : side.stored->inputs)
     if (name_of(each.path) == name_of(*scenario->workload.jobs)) return each.sha256;

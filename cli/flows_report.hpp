@@ -17,7 +17,7 @@ struct Spread {
   double mean = 0, median = 0, p95 = 0, p99 = 0;
 };
 
-/// The flows of a range of sizes. Times and slowdowns are those of the flows that ended.
+/// The flows of a range of sizes. Times and slowdowns count only the flows that ended.
 struct FlowClass {
   std::optional<Bytes> above;    ///< they are larger than this, and
   std::optional<Bytes> at_most;  ///< no larger than this

@@ -1,6 +1,6 @@
 #pragma once
 // Annotations of GitHub Actions: lines on standard output that GitHub shows beside the change, at a place of a file.
-// The format is that of its workflow commands (docs.github.com, "Workflow commands for GitHub Actions").
+// The format follows GitHub's workflow commands (docs.github.com, "Workflow commands for GitHub Actions").
 
 #include "cli/compare_report.hpp"
 #include "sim/error.hpp"

@@ -7,7 +7,7 @@
 
 namespace contend {
 
-/// The name of the page of a verb, such as `contend-calibrate-model`; that of the program is `contend`.
+/// The name of the page of a verb, such as `contend-calibrate-model`; the page of the program is named `contend`.
 [[nodiscard]] std::string man_page_name(const Command& command);
 /// contend(1): what the program is, its verbs, exit codes and environment.
 [[nodiscard]] std::string program_man_page();

@@ -14,7 +14,7 @@
 
 namespace contend {
 
-/// Opens those of standard input, output and error that the caller has closed. Otherwise the next file to be opened
+/// Opens whichever of standard input, output and error the caller has closed. Otherwise the next file to be opened
 /// would take the place of one of them, and messages would go into that file. Messages are then lost, and what is
 /// printed on standard output can't be written, which is an error as it is for a full disk.
 void open_standard_streams();
@@ -69,7 +69,7 @@ void refuse_to_overwrite(const std::string& output, std::span<const std::string>
 /// and no viewer opens a `plot.png` with SVG in it. Names without an ending may be devices or pipes.
 void need_svg(std::string_view option, const std::string& path);
 
-/// The width of lines on standard output: that of the variable COLUMNS if it is set, else that of the terminal, and
+/// The width of lines on standard output: the variable COLUMNS if it is set, else the width of the terminal, and
 /// `otherwise` if the output is a file or a pipe. 0 means any width.
 [[nodiscard]] std::size_t output_width(std::size_t otherwise = 0);
 

@@ -19,7 +19,7 @@ namespace contend {
 /// What --until-precise asks for.
 struct Precision {
   std::string text;  ///< the share as the user wrote it
-  double share = 0;  ///< half of an interval, as a share of what it is about
+  double share = 0;  ///< half of an interval, as a share of the value that the interval is about
   const Metric* metric = nullptr;
   std::size_t most_seeds = 0;
 

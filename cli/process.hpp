@@ -8,7 +8,7 @@ namespace contend {
 
 struct ProcessResult {
   int code = 0;     ///< exit status; 127 if there is no such program; 128 + n if signal n ended it
-  std::string out;  ///< its stdout; its stderr goes to that of this program
+  std::string out;  ///< its stdout; its stderr goes to the stderr of this program
 };
 
 /// Runs a program, found through PATH, with these words and waits for it. No shell is involved.

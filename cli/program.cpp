@@ -164,7 +164,8 @@ bool load_plugins(std::vector<std::string>& words) {
 
 namespace {
 
-/// Runs what may fail; returns its exit code, or the exit code of what it throws, whose message it writes.
+/// Runs a function that may fail and returns its exit code. If the function throws an error, writes the message of the
+/// error and returns the error's exit code.
 int guarded(const std::vector<std::string>& words, const std::function<int()>& run) {
   try {
     return run();

@@ -32,7 +32,7 @@ inline constexpr std::string_view kCensoredNote =
 [[nodiscard]] std::string_view short_title(const Metric& metric);
 
 /// The figures as JSON, in either case, with predicted_iterations() by scenario, and the jobs of iteration studies. Of
-/// studies that are explained, `messages` has those of each scenario.
+/// studies that are explained, `messages` has the messages of each scenario.
 [[nodiscard]] std::string results_json(std::span<const Scenario> scenarios,
                                        std::span<const std::vector<Replica>> results,
                                        std::span<const std::vector<PredictedIteration>> iterations,

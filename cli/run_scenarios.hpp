@@ -1,5 +1,5 @@
 #pragma once
-// The verb `run` as a function that keeps what it has simulated, for the Python module.
+// The verb `run` as a function that keeps the simulated runs, for the Python module.
 
 #include "cli/command.hpp"
 #include "results/manifest.hpp"

@@ -14,7 +14,7 @@ namespace contend {
                                            const IterationStudy& study, const std::vector<TrainingEntry>& training);
 /// For what a GPU of the job spends an iteration, as a table.
 [[nodiscard]] std::string account_text(const StudyMessages& job);
-/// A table for each phase of the method of the job; `title` is what it begins with.
+/// A table for each phase of the method of the job; the text begins with `title`.
 [[nodiscard]] std::string phases_text(const StudyMessages& job, const std::string& title);
 /// Both for each job.
 [[nodiscard]] std::string messages_text(std::span<const StudyMessages> jobs);

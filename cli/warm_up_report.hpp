@@ -10,11 +10,11 @@
 
 namespace contend {
 
-/// What the rule was asked about, what it says, and how it changes the average.
+/// The question to the rule, the rule's answer, and how the rule changes the average.
 [[nodiscard]] std::string warm_up_text(std::span<const StoredReplica> runs);
 
 /// A note for runs without `measure.from` whose average wait grows by more than a twentieth without the warm-up; else
-/// empty. Completion times say too little unasked: those of single jobs differ by orders of magnitude.
+/// empty. Completion times say too little unasked: the times of single jobs differ by orders of magnitude.
 /// Runs that left jobs unfinished have none: which jobs of the end are missing depends on their times.
 [[nodiscard]] std::string warm_up_note(const MeasureSetup& measure, std::span<const Replica> replicas);
 

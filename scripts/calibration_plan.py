@@ -8,7 +8,7 @@ GPU.
 
 What was found is kept in OUT/plan.json, so a second call goes on where the first one ended; --again begins again. Only
 lines whose commands ended as they should are kept: the next call measures the others again, from their beginning. The
-profiles are in OUT. Expectations in figures are those of an H200 and an H100 by their data sheets and by what others
+profiles are in OUT. Expectations in figures hold for an H200 and an H100, by their data sheets and by what others
 have published; for other devices only shares and times that hold anywhere are expected. A line says `as expected`,
 `not as expected`, `no expectation`, `shown, not judged`, or why it was not run, failed or was cut off. Exit codes, of
 which the first that applies is taken:

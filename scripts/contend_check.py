@@ -829,7 +829,7 @@ def report(folder):
     if not wrong:
         manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text("utf-8"))
         digest, *others = (replica["digest"] for replica in manifest["replicas"])
-        if others:  # of several runs that of their digests, one a line
+        if others:  # of several runs the digest of their digests, one a line
             digest = hashlib.sha256("\n".join([digest, *others, ""]).encode()).hexdigest()
         lines.append(f"{folder}: certified by contend-check {VERSION}, digest {digest}")
     print("\n".join(lines))

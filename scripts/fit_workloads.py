@@ -198,7 +198,7 @@ def classes_of(batches):
 
 def day_factors(batches, first, days):
     """Sigmas of two log-normal factors of a day, of a spell that lasts and of the day alone, and the correlation of the
-    spells of two days that follow each other. They are those of the GPU time that is submitted in a day, about the
+    spells of two days that follow each other. They describe the GPU time that is submitted in a day, about the
     week's profile, beyond what independent batches of such GPU times give."""
     work = [sum(job.gpus * job.duration for job in batch) for batch in batches]
     per_day = [0] * days

@@ -74,7 +74,7 @@ mapfile -t files < <(pick "$(under "${below_cli[@]}").*\.(cpp|hpp)$" | grep -vx 
 forbid "only cli/ and sim/failure.cpp may end the program" \
        "$(code '(^|[^A-Za-z0-9_.>])(exit|_exit|_Exit|quick_exit|abort|terminate)[[:space:]]*\(')" "${files[@]}"
 
-# JobSpec::iterations counts those of the preferred size of an elastic job; only input and results are about them.
+# JobSpec::iterations counts iterations of an elastic job at its preferred size; only input and results are about them.
 mapfile -t files < <(pick '^sim/.*\.(cpp|hpp)$' | grep -vxE 'sim/(engine_state|simulation)\.cpp')
 forbid "a run goes by JobRun::iterations" "$(code 'spec->iterations\b')" "${files[@]}"
 

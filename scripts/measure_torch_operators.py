@@ -113,7 +113,7 @@ def attend(causal, backward):
 def rows(name):
     def make(kind, count, width):
         x, dy = normal(count, width, kind=kind), normal(count, width, kind=kind)
-        # The profile's kernels have fp32 parameters of normalisations, PyTorch's those of the tensor.
+        # The profile's kernels have fp32 parameters of normalisations, PyTorch's have the tensor's type.
         gamma, beta = normal(width, kind=kind), normal(width, kind=kind)
         if name == "column_sum":
             return lambda: x.sum(0)

@@ -80,7 +80,7 @@ def own_resnet50():
 
 def own_transformer(vocabulary, positions, causal, fused):
     """12 layers of 12 heads of 64: BERT-Base (Devlin et al., NAACL 2019) with its normalisation after each part and its
-    head over the vocabulary, or GPT-2 (Radford et al., 2019) with it before. Output weights are those of the input."""
+    head over the vocabulary, or GPT-2 (Radford et al., 2019) with it before. The output has the weights of the input."""
     width, heads, depth = 768, 12, 12
 
     class Layer(nn.Module):
@@ -196,7 +196,7 @@ def own_llama():
 
 
 def logits_of(model, names):
-    """A model of transformers as a module from token numbers to logits: those of its outputs that have these names."""
+    """A model of transformers as a module from token numbers to logits: its outputs that have these names."""
 
     class Logits(nn.Module):
         def __init__(self):
@@ -298,7 +298,7 @@ def make_step(name, numbers, batch, layers_only, own, fused):
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        # Casts of weights that autocast keeps would be those of the capture.
+        # If autocast kept casts of weights, every replay would use the casts of the capture.
         with torch.autocast("cuda", dtype=half or torch.float16, enabled=half is not None, cache_enabled=False):
             outputs = model(inputs)
             pairs = zip(outputs if isinstance(outputs, tuple) else (outputs,), targets)

@@ -2,7 +2,7 @@
 
 `a < b` becomes `a < Binary<7>{} < b`: the first `<` keeps a, the second compares as always, or by `<=` if 7 is active.
 Of an expression with && or || the text stands there twice, once with the other operator. So grouping, the types of the
-operands and what isn't evaluated are those of the mutant's own text. The changed text does not compile where it would
+operands and what isn't evaluated are as in the mutant's own text. The changed text does not compile where it would
 mean something else: the functions behind it aren't constexpr, so a constant expression is an error, and so is a mutant
 that doesn't compile or that has another type. Such a mutant has to be built alone.
 
@@ -103,7 +103,7 @@ class Switched:
         return f"contend_mutant::{kind}<{self.numbers[mutant]}>"
 
     def token(self, i):
-        """The token and the white space before it, with the switches of its mutants, except those of && and ||."""
+        """The token and the white space before it, with the switches of its mutants, not the switches of && and ||."""
         token, space = self.tokens[i], self.space_before(i)
         if token.begin in self.ones:
             return space + self.ones[token.begin]

@@ -18,7 +18,7 @@ are. A draw in place of a mutant that doesn't compile is built alone, too.
 
 Mutants are drawn from all rooms: the folders that CMakeLists.txt adds, without tests. The test program of python/ is the
 test of its package, through CTest. First come the tests of the mutant's own file and folder, then the whole test program
-of its room, and then, if that passes, those of the rooms that use it, the fastest first (--programs own leaves these
+of its room, and then, if that passes, the programs of the rooms that use it, the fastest first (--programs own leaves these
 out). A test fails, the program crashes, or it takes four times the processor time of the unchanged tree and ten seconds:
 the mutant is noticed. A mutant that doesn't compile is no mutant; another is drawn.
 
@@ -257,7 +257,7 @@ class Sampler:
         self.lock = threading.Condition()
 
     def programs_of(self, room):
-        """The room's own first, then those of the rooms that use it, the fastest first."""
+        """The room's own program first, then the programs of the rooms that use it, the fastest first."""
         others = [other for other, libraries in self.links.items() if room in libraries and other != room]
         own = [room] if room in self.links else []
         if self.programs == "own" and own:

@@ -5,7 +5,7 @@
     contend results FLOW.sqlite --rows --csv flow.csv
     plot_overlapping_jobs.py contention.csv flow.csv FIGURE.svg
 
-The stores are those of `contend sweep` for scenarios/overlapping-jobs/short-jobs.yaml and short-jobs-flow.yaml. A ratio is
+`contend sweep` writes the stores for scenarios/overlapping-jobs/short-jobs.yaml and short-jobs-flow.yaml. A ratio is
 the geometric mean of the ratios of the average completion times, job mix by job mix, with its 95% Student-t interval.
 Standard library only.
 """

@@ -134,7 +134,7 @@ build_targets() {
 }
 
 # run_tests PRESET [ctest arguments]; the slowest ten are in build/log/slowest-PRESET.txt. It runs one test more than there
-# are cores, because some tests wait most of their time, such as those of Slurm.
+# are cores, because some tests wait most of their time, such as the tests of Slurm.
 run_tests() {
   local log=build/log/ctest-$1.log status=0 ran skipped
   ctest --test-dir "build/$1" -j $((jobs + 1)) --no-tests=error --output-on-failure "${@:2}" 2>&1 | tee "$log" || status=$?

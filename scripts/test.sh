@@ -23,10 +23,10 @@ esac
 # most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was built.
 # The tests of all other rooms run under sanitizers only: compiling them twice would take a minute.
 #
-# With --all each room has its tests in one of the two builds. The release build has those of validate/, report/ and cli/:
-# what these call has tests of its own under sanitizers, and the three, with the program, would be a fifth of that build.
-# It also has those of calibration/, which take a third of the time of all others under sanitizers. The stage determinism
-# compares what both builds write. scripts/weekly.sh runs all tests in both.
+# With --all each room has its tests in one of the two builds. The release build has the tests of validate/, report/ and
+# cli/: what these call has tests of its own under sanitizers, and the three, with the program, would be a fifth of that
+# build. It also has the tests of calibration/, which take a third of the time of all others under sanitizers. The stage
+# determinism compares what both builds write. scripts/weekly.sh runs all tests in both.
 hot_rooms="sim;network;policies;validate;cli"
 checked_rooms="sim;network;policies;text;models;traces;results;scenarios"
 if $all; then hot_rooms="validate;report;cli;calibration"; fi

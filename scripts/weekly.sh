@@ -101,7 +101,7 @@ benches() {
   did "$(count_files build/release/tests -name 'bench_*' -executable)" programs
 }
 
-# The test says what it did, or that it lacks PyTorch, which is too large for scripts/install_deps.sh.
+# The test prints what was tested, or that PyTorch is missing, which is too large for scripts/install_deps.sh.
 captured_programs() {
   local status=0
   python3 tests/capture/captured_programs.py build/release/contend . || status=$?

@@ -3,7 +3,7 @@
 
 One program holds a text as it is, with each of its mutants alone, and with a switch for all of them, each in a
 namespace of its own. For every mutant the switched text must give the number of the mutated one, and without an active
-mutant that of the unchanged one. What a switch can't express must not compile.
+mutant the number of the unchanged text. What a switch can't express must not compile.
 """
 
 import os

@@ -54,7 +54,7 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   return fmt::format("{}: ok\n", file);
 }
 
-/// The same, whose complaints all name a file.
+/// The verdict on a file, whose complaints all name the file.
 std::string placed_verdict(const std::string& file, const Arguments& arguments) {
   try {
     return verdict(file, arguments);

@@ -53,7 +53,7 @@ ExplainedRun load_run(const Arguments& arguments) {
     path = (std::filesystem::path{path} / "scenario.yaml").string();
   }
   run.scenario = load_scenarios(arguments, {&path, 1}).scenarios.front();
-  if (!run.digest) run.seed = run.scenario.seed;  // --seed overrides that of the scenario
+  if (!run.digest) run.seed = run.scenario.seed;  // --seed overrides the seed of the scenario
   return run;
 }
 

@@ -209,7 +209,7 @@ void warn_of_equal_runs(std::span<const Scenario> scenarios, std::span<const std
       join(names), runs);
 }
 
-/// Whether every scenario met what it expects of itself; says what was expected and what was found.
+/// Whether every scenario met its own expectations; prints the expected and the found values.
 bool report_expectations(const Arguments& arguments, std::span<const Scenario> scenarios,
                          std::span<const std::vector<Replica>> results) {
   bool met = true;

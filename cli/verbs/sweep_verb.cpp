@@ -134,7 +134,7 @@ double widest_of(SweepStore& store, const Metric& metric) {
   return widest;
 }
 
-/// The sweep with the seeds with which it begins: those of the store that it continues, if these are more.
+/// The sweep with its first seeds: the seeds of the store that the sweep continues, if the store has more.
 LoadedSweep with_first_seeds(const Arguments& arguments, const Precision& wanted, LoadedSweep sweep,
                              const std::string& path, unsigned threads) {
   auto seeds = static_cast<std::int64_t>(first_seeds(arguments, static_cast<int>(sweep.plan.info().repeat)));

@@ -31,7 +31,7 @@ namespace contend {
 [[nodiscard]] std::vector<Complaint> loan_complaints(const LoanSetup& loans, const ClusterSetup& cluster,
                                                      const FailureSetup& failures);
 
-// Jobs like those of a real trace: `workload: {like: philly, jobs: 100000}`.
+// Jobs like the jobs of a real trace: `workload: {like: philly, jobs: 100000}`.
 inline constexpr std::int64_t kMaxGpus = 1 << 20;  ///< of a generated job
 /// `workload.jobs`: the path of a job list or, together with `workload.like`, the number of jobs to generate.
 [[nodiscard]] ScenarioKey jobs_key();

@@ -39,8 +39,8 @@ struct PolicyKind {
 [[nodiscard]] std::string parameter_type(const ParameterInfo& parameter);
 [[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
 
-/// Reading merges with the value so far: its parameters stay if the policy is the same; another policy starts from its
-/// defaults.
+/// Reading merges with the value so far: its parameters stay if the policy doesn't change; another policy starts from
+/// its defaults.
 /// In tables a policy is its name and its non-default parameters; each parameter is a part of it.
 [[nodiscard]] Codec<PolicyChoice> policy_codec(const PolicyKind& kind);
 /// A list of policies, each there once: `all` is every policy of the table with its usual parameters, `auto` an empty

@@ -9,8 +9,8 @@
 namespace contend {
 
 /// The scenario as YAML with every default filled in. Reading it gives the same scenario, which prints as the same
-/// text. Paths, such as that of a job list, are relative to `folder` (where the text will be saved), or left as they
-/// are, relative to the working directory, if `folder` is empty. Text for a folder has the sheets of devices
+/// text. Paths, such as the path of a job list, are relative to `folder` (where the text will be saved), or left as
+/// they are, relative to the working directory, if `folder` is empty. Text for a folder has the sheets of devices
 /// themselves, so that what reads it needs no file of the folder in which the scenario was.
 [[nodiscard]] std::string to_yaml(const Scenario& scenario, const std::string& folder = {});
 

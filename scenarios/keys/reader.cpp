@@ -428,7 +428,8 @@ class LayerReader {
       if (applies(key, scenario_)) continue;
       const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
       if (given == given_.rend()) continue;
-      // What it needs may have been given under a wrong name or with a wrong value, which is a complaint already.
+      // The keys that this key needs may stand there under a wrong name or with a wrong value, which is a complaint
+      // already.
       const auto may_give_it = [&](const std::string& group) { return key.needs.find(group) != std::string::npos; };
       if (std::ranges::any_of(misnamed_, may_give_it) || std::ranges::any_of(faulty, may_give_it)) continue;
       const std::string path{key.path};
@@ -512,7 +513,7 @@ void throw_complaints(std::vector<Complaint> complaints) {
   throw InputError{std::move(complaints)};
 }
 
-/// These complaints, those of the reader and, if there are any, what more there is to say.
+/// These complaints, the complaints of the reader and, if there are any, what more there is to say.
 std::vector<Complaint> all_complaints(std::vector<Complaint> complaints, LayerReader& reader,
                                       const LoadOptions& options) {
   complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());

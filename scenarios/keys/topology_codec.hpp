@@ -1,7 +1,7 @@
 #pragma once
 // Reads and prints the keys `network.fabric` and `network.server`. Their values are maps such as `{kind: leaf-spine,
 // spines: 4}`, or just the kind; kinds and parameters come from the tables of network/topologies/topology_spec.hpp.
-// Reading merges with the value so far: its parameters stay if the kind is the same; another kind starts from its
+// Reading merges with the value so far: its parameters stay if the kind doesn't change; another kind starts from its
 // defaults.
 //
 // The NIC bandwidth has a key of its own, `network.nic`, and is therefore not a parameter here.

@@ -324,7 +324,7 @@ void note_differences(const LaunchFormat& format, const std::string& file, bool 
   }
 }
 
-/// The format of a file: a tree has that of whose settings it has most. Throws InputError.
+/// The format of a file: the format of which the file has the most settings. Throws InputError.
 const LaunchFormat& chosen_format(const LaunchSettings& settings, const std::string& file) {
   const std::vector<LaunchFormat>& formats = launch_formats();
   const LaunchFormat* chosen = nullptr;

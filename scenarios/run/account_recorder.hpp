@@ -1,5 +1,5 @@
 #pragma once
-// Watches a job of a run and accounts for the time of one of its GPUs: its tasks, and what it waited for.
+// Watches a job of a run and accounts for the time of one of its GPUs: its tasks, and the causes of its waits.
 
 #include "models/overlap/iteration_account.hpp"
 #include "results/wait_recorder.hpp"
@@ -59,7 +59,7 @@ class AccountRecorder final : public Observer {
     Time ready(std::size_t op, std::int64_t iteration);
 
     const Plan plan;                                   ///< a copy, which outlives the run
-    std::size_t attempt = 0;                           ///< its number among those of the job
+    std::size_t attempt = 0;                           ///< its number among the attempts of the job
     std::unordered_map<const Op*, std::size_t> index;  ///< of the operations of the run
     std::vector<std::vector<std::size_t>> before[2];   ///< by lag and operation
     std::vector<Ends> ends;

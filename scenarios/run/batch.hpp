@@ -23,7 +23,7 @@ struct BatchHooks {
   /// scenario, replica by replica.
   std::function<void(std::size_t run, const Progress&)> progress = {};
   JobLists* lists = nullptr;  ///< the source of job lists; if none, the batch reads each list once itself
-  /// True if a run in which a policy outside of the program fails counts with what it has simulated until then
+  /// True if a run in which a policy outside of the program fails counts with its results until then
   /// (Replica::failure); false throws InputError.
   bool keep_failed = false;
   bool certify = false;                    ///< write the logs of the runs (Replica::logs)

@@ -48,7 +48,7 @@ void check_size(const ClusterSetup& cluster, const std::string& key, std::string
                  hint);
 }
 
-/// Of jobs like those of a trace, what counts is those that the seeds draw: `contend run` fails for the same ones.
+/// Of jobs like the jobs of a trace, only the jobs that the seeds draw count: `contend run` fails for the same jobs.
 void check_drawn_sizes(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   const FittedWorkload& like = *find_fitted_workload(*scenario.workload.like);
   const int largest = largest_size(like, scenario.workload.synthetic.largest);

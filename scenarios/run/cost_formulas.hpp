@@ -25,7 +25,7 @@
 
 namespace contend {
 
-/// How the ranks of a job lie, or those of a group of its ranks.
+/// How the ranks of a job lie, or the ranks of a group within the job.
 struct JobShape {
   int ranks = 1;
   int servers = 1;                   ///< that hold them
@@ -85,7 +85,8 @@ struct CostFormula {
 [[nodiscard]] const CostFormula& cost_formula(const NetworkSetup& network, const JobExchange& exchange = {});
 
 /// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
-/// all-reduce if the formula is `measured`. Those of the network of an island, or of that which joins all servers.
+/// all-reduce if the formula is `measured`. The costs of the network of an island, or of the network that joins all
+/// servers.
 [[nodiscard]] AlphaBeta network_cost(const NetworkSetup& network, int island = kNoIsland);
 /// The sites of `network.sites`, whose links are no faster than `network.in_flight` over their round trip; none if it
 /// is not given. Throws InputError.

@@ -1,5 +1,5 @@
 #pragma once
-// Explains why a job of a scenario waited, and for what it spent its iterations.
+// Explains why a job of a scenario waited, and for what the job spent its iterations.
 
 #include "network/link_use.hpp"
 #include "results/wait_recorder.hpp"
@@ -17,7 +17,7 @@ struct ExplainedJob {
   JobId job;
   LevelWish level;  ///< of the job; empty: it may lie anywhere
   Explanation explanation;
-  RunResult result;  ///< of the explaining run; equal to that of a run without explanation
+  RunResult result;  ///< of the explaining run; equal to the result of a run without explanation
   /// Of a job of iterations that has completed one, if wanted: for what one of its GPUs spent its time, and its
   /// messages if it trains layer by layer.
   std::optional<StudyMessages> iteration;

@@ -22,8 +22,8 @@ std::vector<std::size_t> in_order_of_start(std::span<const ListedFlow> flows) {
   return order;
 }
 
-/// Routes flows by their numbers in the list: each has a label among those of its pair, and a router that plans flows
-/// together gets those that start at one instant together, and again when a link fails or comes back.
+/// Routes flows by their numbers in the list: each has a label among the flows of its pair, and a router that plans
+/// flows together gets those that start at one instant together, and again when a link fails or comes back.
 class ListRouter final : public Router {
  public:
   ListRouter(std::unique_ptr<Router> router, const Topology& topology, std::span<const ListedFlow> flows,

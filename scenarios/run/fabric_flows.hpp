@@ -14,13 +14,13 @@ namespace contend {
 
 /// What became of a flow.
 struct FlowOutcome {
-  Time ideal;               ///< what it would take alone, on its route through the network as built; > 0
+  Time ideal;               ///< the time that it would take alone, on its route through the network as built; > 0
   std::optional<Time> end;  ///< instant at which its last byte arrives; none: it has no route for ever
 };
 
 /// The outcomes of the flows, in their order, on the idle network of a scenario of fidelity `flow`: each is a message
 /// that takes `network.alpha`, `network.step_overhead`, the latency of its route, and the time to send its bytes at its
-/// max-min fair rate. Routing, planned routes and link events are those of the scenario. The label of a flow (`label`
+/// max-min fair rate. The scenario gives routing, planned routes and link events. The label of a flow (`label`
 /// of planned routes, what ECMP hashes) is its number among the flows of its pair in order of start and row, from 0.
 /// Throws InputError as make_flow_network().
 [[nodiscard]] std::vector<FlowOutcome> run_flows(const ClusterSetup& cluster, const NetworkSetup& network,

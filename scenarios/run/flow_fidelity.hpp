@@ -25,9 +25,10 @@ namespace contend {
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const NetworkSetup& network, const Topology& topology, const Router& router);
 
-/// What a network writes down besides what every run needs, and what it shares with the placement policy of the run.
+/// What a network writes down besides what every run needs, and the data that the network shares with the placement
+/// policy of the run.
 struct NetworkRecords {
-  std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: no job's delays
   TakeLinkUses uses;          ///< gets what jobs sent over links, if given
   TakeStalls stalls{};        ///< gets the transfers that stand still at the end, if given
   std::shared_ptr<const ReservedSpines> reserved{};  ///< for make_planning_router(); not written
@@ -35,7 +36,7 @@ struct NetworkRecords {
 };
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
-/// that name unknown links. `seed` is that of routes and failures. `exchanges` are by job, or
+/// that name unknown links. `seed` draws routes and failures. `exchanges` are by job, or
 /// empty.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const ClusterSetup& cluster, const NetworkSetup& network,
                                                               const FailureSetup& failures, std::uint64_t seed,

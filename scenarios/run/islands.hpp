@@ -21,7 +21,7 @@ inline constexpr int kNoIsland = -1;
 [[nodiscard]] int island_of_first(const NetworkSetup& network, int servers);
 
 /// The islands as groups of servers (PolicyContext::server_groups): each island, then all servers. The servers on none
-/// are a group like those of an island. Empty if there are no islands.
+/// are a group like the servers of an island. Empty if there are no islands.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> island_groups(const ClusterSetup& cluster,
                                                                     const NetworkSetup& network);
 

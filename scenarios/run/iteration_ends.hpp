@@ -13,7 +13,7 @@ namespace contend {
 
 class IterationEnds : public Observer {
  public:
-  /// `graph`: that of the job, whose first rank has GPU 0.
+  /// `graph`: the graph of the job, whose first rank has GPU 0.
   explicit IterationEnds(const IterationGraph& graph) : last_{graph.ops()[graph.last_compute().index()].name} {}
   void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time, Time end) override {
     if (gpu == GpuId{0U} && op.name == last_) ends.push_back(end);

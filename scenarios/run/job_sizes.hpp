@@ -20,10 +20,10 @@ namespace contend {
                                           const std::optional<ThroughputTable>& table, const JobRequest& job);
 
 /// Gives the elastic jobs of a workload, which was made of these requests, the sizes on which they can run. A job that
-/// a table times has the numbers of GPUs of its rows between its bounds. A job of iterations has its bounds, what it
-/// prefers, and the powers of two between; each worker trains the same batch on any number, so that an iteration of
-/// more workers does more of the work. Policies reckon with the time of its iteration alone in the network. The table
-/// is throughputs_of(system.cluster, setup).
+/// a table times has the numbers of GPUs of its rows between its bounds. A job of iterations has its bounds, its
+/// preferred size, and the powers of two between; each worker trains the same batch on any number, so that an iteration
+/// of more workers does more of the work. Policies reckon with the time of its iteration alone in the network. The
+/// table is throughputs_of(system.cluster, setup).
 void add_sizes(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
                const std::vector<JobRequest>& requests, Workload& workload);
 

@@ -22,8 +22,8 @@ template <class Port>
   check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }
 
-/// What is wrong with the parameters of the scheduling policy together, by their keys; those of a program outside are
-/// checked when it starts.
+/// What is wrong with the parameters of the scheduling policy together, by their keys; the parameters of a program
+/// outside are checked when the program starts.
 [[nodiscard]] std::vector<Complaint> scheduling_complaints(const PolicyChoice& scheduling);
 
 }  // namespace contend

@@ -50,7 +50,7 @@ struct Ground {
 /// or more has a shape of its own. Rank i runs on gpus[i].
 [[nodiscard]] std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups,
                                                  const Ground& ground);
-/// That of the shapes on which an all-reduce of so many bytes takes longest.
+/// The shape among `shapes` on which an all-reduce of so many bytes takes longest.
 [[nodiscard]] const JobShape& slowest_shape(const CostTable& costs, const std::vector<JobShape>& shapes, Bytes bytes);
 
 /// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes

@@ -28,7 +28,7 @@ inline void check_executable(const std::vector<TrainingEntry>& training) {
 
 /// What `run` returns of the system, a TrainingSystem or a Scenario. Its pipelines leave most of many rounds out
 /// (TrainingSystem::rounds_kept): first as many as often suffices to find that they recur, then fewer, at last none.
-/// So the result is that of all rounds. A system that says how many rounds it keeps is taken as it is. Throws
+/// So the result equals the result of all rounds. A system that says how many rounds it keeps is taken as it is. Throws
 /// InputError if no rounds recur and an entry has more micro-batches than can be executed one by one.
 template <class System, class Run>
 auto leaping_rounds(const System& system, const Run& run) {

@@ -3,7 +3,7 @@
 //
 //   - from: server0/gpu0
 //     to: server4/gpu0
-//     label: 2              # number of the flow among those of the pair; default: all without a route of their own
+//     label: 2              # number among the flows of the pair; default: all without a route of their own
 //     paths:                # nodes between the two, in order of travel
 //       - [server0/nic0, leaf0, spine0, leaf1, server4/nic0]
 //       - [server0/nic0, leaf0, spine1, leaf1, server4/nic0]

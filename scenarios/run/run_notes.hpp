@@ -19,9 +19,9 @@ namespace contend {
 /// it has none.
 [[nodiscard]] std::string version_note(int schema_version, const std::vector<std::string>& ideals);
 
-/// What the largest ring all-reduce of the scenario pays of network.alpha at fidelity `flow`, and what it pays at the
-/// other fidelities. Empty at those, if alpha is 0, if NCCL says the start-up times, and if nothing has two ranks.
-/// Throws InputError for a job list that can't be read.
+/// What the largest ring all-reduce of the scenario pays of network.alpha at fidelity `flow`, and what the all-reduce
+/// pays at the other fidelities. Empty at those, if alpha is 0, if NCCL says the start-up times, and if nothing has two
+/// ranks. Throws InputError for a job list that can't be read.
 [[nodiscard]] std::string flow_start_up_note(const Scenario& scenario, JobLists& lists);
 
 /// What an all-reduce over all GPUs of the first two servers leaves idle under `network.collectives`; empty if nothing

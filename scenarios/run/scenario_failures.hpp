@@ -18,13 +18,13 @@ namespace contend {
 
 /// The law that a scenario describes, which has no faults.
 [[nodiscard]] DurationLaw law_of(const LawChoice& choice);
-/// The law of the repair of these components: their own, or that of all.
+/// The law of the repair of these components: their own law, or the law of all components.
 [[nodiscard]] DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures);
 
 /// The kinds of components that fail, of the preset and of the list, without the components of the fabric.
 [[nodiscard]] std::vector<ComponentClass> failing_components(const ClusterSetup& cluster, const FailureSetup& failures);
 
-/// The failures of a run with this seed, but for those of the fabric. Throws InputError with the faults of
+/// The failures of a run with this seed, but for the failures of the fabric. Throws InputError with the faults of
 /// `failures.events`.
 [[nodiscard]] FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failures,
                                        const LoanSetup& loans, std::uint64_t seed);

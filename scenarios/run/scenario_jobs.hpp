@@ -14,9 +14,9 @@
 
 namespace contend {
 
-/// The jobs of the replica with this seed; a job list comes from `lists`. Its lines are those of the jobs from which
-/// the jobs have their demands; drawn jobs have neither lines nor a hash. Throws InputError, e.g. with the rows that
-/// name a virtual cluster which `cluster.vcs` lacks.
+/// The jobs of the replica with this seed; a job list comes from `lists`. The lines tell from
+/// which jobs of that list the jobs have their demands; drawn jobs have neither lines nor a hash. Throws InputError,
+/// e.g. with the rows that name a virtual cluster which `cluster.vcs` lacks.
 [[nodiscard]] std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed,
                                                            JobLists& lists);
 

@@ -27,7 +27,7 @@ struct NamedVirtualCluster {
   std::optional<int> servers, gpus;  ///< one of them; with `others`, or as an account, also neither
   std::string parent{};              ///< another one of the list; empty: the root of the tree
   std::optional<double> weight{};    ///< its claim beside the others with the same parent
-  int priority = 1;                  ///< its jobs go before those of a smaller one
+  int priority = 1;                  ///< its jobs go before the jobs of a smaller priority
   int job_factor = 1;                ///< its part of the priority of jobs, beside the largest one
   std::vector<WeightedUser> users{};
   bool borrow = false;

@@ -52,7 +52,7 @@ struct FailingComponents {
 
 struct FailureSetup {
   std::optional<std::string> preset;          ///< name of a failure_preset()
-  std::vector<FailingComponents> components;  ///< beside those of the preset
+  std::vector<FailingComponents> components;  ///< beside the preset's components
   std::optional<LawChoice> jobs;              ///< in place of the preset's law
   std::optional<LawChoice> repair;
   std::optional<std::string> events;  ///< path of a list of outages

@@ -30,7 +30,7 @@ struct SweepValue {
   std::optional<Magnitude> magnitude;  ///< of the text, if it is a number or a quantity
 };
 
-/// True if two values, each a text with its magnitude, mean the same: `10Gbps` and `10000Mbps`.
+/// True if two values, each a text with its magnitude, mean one magnitude: `10Gbps` and `10000Mbps`.
 template <class A, class B>
 [[nodiscard]] bool same_value(const A& a, const B& b) {
   return a.text == b.text || (a.magnitude && b.magnitude && is_same(*a.magnitude, *b.magnitude));
@@ -78,7 +78,7 @@ struct SweepSpec {
   std::optional<SweepSample> sobol;             ///< scrambled Sobol points (scenarios/sweep/sobol.hpp)
   std::vector<SweepDimension> grid;             ///< every combination; the last key varies fastest
   std::vector<SweepRule> exclude;               ///< points to leave out
-  std::optional<int> repeat;                    ///< number of seeds for every point; default: that of the scenario
+  std::optional<int> repeat;                    ///< number of seeds for every point; default: the scenario's number
   std::vector<SweepSetting> baseline;           ///< each point is compared with the same point under these settings
 
   [[nodiscard]] bool varies() const {

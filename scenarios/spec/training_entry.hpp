@@ -107,7 +107,7 @@ enum class ContextExchange : std::uint8_t {
 /// Where optimizer states are kept.
 enum class StatePlace : std::uint8_t { gpu, host, nvme };
 
-/// What a job keeps outside of its GPUs (models/parallel/offload.hpp). Rates are those of one GPU's part of a server.
+/// What a job keeps outside of its GPUs (models/parallel/offload.hpp). A rate is one GPU's part of the server's rate.
 struct OffloadSetup {
   StatePlace optimizer = StatePlace::gpu;
   StatePlace weights = StatePlace::gpu;        ///< each GPU's share of them, with zero: 3
@@ -122,7 +122,7 @@ struct OffloadSetup {
 enum class LayerPartition : std::uint8_t {
   even,      ///< equally many, with embedding and head as none or as a layer each (cut_layers())
   uneven,    ///< that or, where they don't divide, one more in those in the middle
-  balanced,  ///< such that the longest part, with what it receives and exchanges, is as short as possible
+  balanced,  ///< such that the longest part, with its receiving and exchanging, is as short as possible
 };
 
 /// What pipeline ranks send of activations and their gradients: the largest values with their indices.
@@ -151,7 +151,7 @@ struct ParallelSetup {
   DocumentSource documents;  ///< that fill sequences; none: each is one document
   Packing packing = Packing::in_order;
   ContextDegree context_degree = ContextDegree::whole;
-  std::vector<std::string> devices;  ///< of the pipeline ranks; empty: that of the entry
+  std::vector<std::string> devices;  ///< of the pipeline ranks; empty: the device of the entry
   OffloadSetup offload;
   ExpertLoad expert_load;
   ExpertExchange expert_exchange = ExpertExchange::direct;

@@ -15,7 +15,7 @@ namespace contend {
 struct WorkloadSetup {
   std::optional<std::string> jobs;  ///< path of a job list; without it and `like`, the mix is generated
   std::optional<std::string> like;  ///< a name of fitted_workloads()
-  SyntheticWorkload synthetic;      ///< without `like`; its scaling is that of a job list, too
+  SyntheticWorkload synthetic;      ///< without `like`; its scaling also scales a job list
   ListSampling sampling;            ///< of a job list
   std::optional<Time> think_time;   ///< of a job list: the longest, close_loop()
   GeneratedWorkload generate;

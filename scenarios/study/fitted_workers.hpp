@@ -9,11 +9,11 @@
 
 namespace contend {
 
-/// The worker counts of a study that the fit does not cover: if the costs are those of a whole all-reduce, every count
-/// that was not measured; if they are those of a link, every count outside the measured range. A single worker
+/// The worker counts of a study that the fit does not cover: if the costs describe a whole all-reduce, every count
+/// that was not measured; if they describe a link, every count outside the measured range. A single worker
 /// exchanges nothing and is always covered.
 struct UnfittedWorkers {
-  bool whole = false;       ///< the costs are those of a whole all-reduce
+  bool whole = false;       ///< the costs describe a whole all-reduce
   std::vector<int> fitted;  ///< measured numbers of ranks
   std::set<int> workers;    ///< uncovered counts of the study; empty if there are none or if the measured counts are
                             ///< unknown

@@ -36,7 +36,7 @@ struct Column {
   std::string key;  ///< empty: the measured seconds
 };
 
-/// The constants that the scenario has; where those of the network are 0, a first guess.
+/// The constants that the scenario has; where a constant of the network is 0, a first guess.
 IterationConstants constants_of(const Scenario& scenario) {
   constexpr double kSomeAlpha = 1e-4, kSomeInterference = 0.2;
   const AlphaBeta cost = network_cost(scenario.network);

@@ -52,8 +52,8 @@ struct MeasuredFit {
   std::vector<std::string> undetermined;  ///< constants that change no prediction
   LeaveOneOut left_out;
 };
-/// Fits alpha, beta and one interference; the first guess are those of the first row's scenario. Where rows have
-/// `update_per_tensor`, that is fitted, too; the first guess is that of the first of them.
+/// Fits alpha, beta and one interference; the first guess is what the first row's scenario has. Where rows have
+/// `update_per_tensor`, the fit covers it, too; the first guess is the value of the first of these rows.
 [[nodiscard]] MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows);
 
 /// The constants of the network as a scenario to include, with the value of `network.formula` that they are for; that

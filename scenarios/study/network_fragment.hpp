@@ -20,7 +20,7 @@ enum class FragmentStudy {
 struct FragmentChoice {
   FragmentStudy study = FragmentStudy::overlap;
   int ranks = 0;  ///< the whole all-reduce among this many ranks; 0: the link if there is one, else the only all-reduce
-  std::optional<SizeRange> sizes{};  ///< fit to these sizes; if not given, to those of the last region
+  std::optional<SizeRange> sizes{};  ///< fit to these sizes; if not given, to the sizes of the last region
   std::optional<MeasuredInterference> interference{};  ///< the factors of network.interference
 };
 
@@ -28,7 +28,8 @@ struct FragmentChoice {
 struct NetworkFragment {
   std::string yaml;
   std::string says;                ///< one line that names the costs
-  std::vector<std::string> notes;  ///< their limitations beyond those of the whole calibration; also in `yaml`
+  std::vector<std::string> notes;  ///< their limitations, without the limitations of the whole calibration; also in
+                                   ///< `yaml`
 };
 
 /// Writes a fragment; `provenance` are comment lines about the samples. Throws InputError if the samples do not

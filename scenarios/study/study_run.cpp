@@ -79,7 +79,7 @@ StudyJob lone_job_of(const TrainingSystem& system, const StudyVariant& variant, 
   entry.fusion = variant.fusion;
   entry.compression = variant.compression;
   const int per_server = run.cluster.gpus_per_server;
-  if (!run.network.traits().has_topology)  // else they are those of the fabric
+  if (!run.network.traits().has_topology)  // else the fabric has its servers
     run.cluster.servers = (variant.workers + per_server - 1) / per_server;
   run.placement = default_policy(policy_kind("placement"), "consolidated");
   JobSpec job;
@@ -247,8 +247,8 @@ StudyMessages messages_of(const TrainingSystem& system, const TimedModel& model,
   return job;
 }
 
-/// Calls `run` with each variant and its problem on several threads. Returns what it gave, up to the first that is
-/// missing because `ended`, called after each of them, was false. If some throw, the first of them is rethrown.
+/// Calls `run` with each variant and its problem on several threads. Returns the results of `run`, up to the first that
+/// is missing because `ended`, called after each of them, was false. If some throw, the first of them is rethrown.
 template <class Given, class Run, class Ended>
 std::vector<Given> for_each_variant(const TrainingSystem& system, const TimedModel& model, unsigned threads,
                                     const Run& run, const Ended& ended) {

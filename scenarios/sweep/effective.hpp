@@ -17,7 +17,8 @@ namespace contend {
 /// A key that a sweep shows, or a part of one such as `policies.placement.kappa`.
 class EffectiveKey {
  public:
-  /// `shown`: all keys and parts that are shown. A policy is then shown without those of its parameters that are.
+  /// `shown`: all keys and parts that are shown. A policy is then shown without the parameters that are shown
+  /// themselves.
   EffectiveKey(const std::string& name, std::span<const std::string> shown);
   [[nodiscard]] const std::string& name() const { return name_; }
   /// The value in effect; nothing if the key has no meaning in the scenario.

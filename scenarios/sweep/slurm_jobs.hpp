@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// Runs a command of Slurm and gives what it prints. Throws InputError if that fails.
+/// Runs a command of Slurm and returns its output. Throws InputError if the command fails.
 using SlurmCommand = std::function<std::string(const std::vector<std::string>& words)>;
 
 inline constexpr std::int64_t kMostTasks = 1000;  // MaxArraySize of Slurm is 1001 where nobody has changed it

@@ -36,7 +36,7 @@ struct ResultsGroup {
   std::vector<double> numbers;    ///< of quantities; NaN for other parameters
   std::vector<Estimate> figures;  ///< of each metric; `count` is the number of runs it is based on
   /// Of each metric to the baseline under the same seeds; empty without a baseline. Over several points the geometric
-  /// mean is that of the ratios of points and seeds. The p-values are corrected by Holm for all tests of the table.
+  /// mean goes over the ratios of points and seeds. The p-values are corrected by Holm for all tests of the table.
   std::vector<TestedRatio> ratios;
 };
 

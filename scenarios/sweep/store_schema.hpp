@@ -10,8 +10,8 @@ namespace contend {
 
 inline constexpr std::int64_t kStoreApplication = 0x436E7464;  ///< "Cntd", the PRAGMA application_id
 inline constexpr int kStoreSchema = 2;                         ///< PRAGMA user_version
-/// That of earlier versions, whose pages have no checksums. Such a store can be read. The two numbers differ in two
-/// bits, so that a damaged bit never makes the one the other.
+/// The number of earlier versions, whose pages have no checksums. Such a store can be read. The two numbers differ in
+/// two bits, so that a damaged bit never makes the one the other.
 inline constexpr int kUncheckedSchema = 1;
 
 /// The statements that create an empty store.
@@ -20,7 +20,7 @@ inline constexpr int kUncheckedSchema = 1;
 [[nodiscard]] std::vector<std::string> missing_tables(SqlDatabase& database, const StoreInfo& info);
 /// The columns `TABLE.COLUMN` that a store of this kind has and the tables of the database lack, in order.
 [[nodiscard]] std::vector<std::string> missing_columns(SqlDatabase& database, const StoreInfo& info);
-/// The columns of `points` and `runs` that precede those of parameters and metrics.
+/// The columns of `points` and `runs` that precede the columns of parameters and metrics.
 [[nodiscard]] const std::vector<std::string>& point_columns();
 [[nodiscard]] const std::vector<std::string>& run_columns();
 /// The one or two columns of each parameter.

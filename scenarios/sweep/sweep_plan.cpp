@@ -243,7 +243,7 @@ void SweepPlan::set_repeat(const SweepSpec& spec) {
   info_.repeat = spec.repeat.value_or(variants_.base().repeat);
 }
 
-/// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.
+/// Values as they were written first, where both texts mean one value: 2.5Gbps rather than 2500Mbps.
 void SweepPlan::keep_spelling(const std::string& key, const std::vector<Variant>& variants,
                               std::vector<std::optional<PlainValue>>& values) const {
   std::map<std::string, std::string> spelling;

@@ -43,7 +43,7 @@ class SweepPlan {
   /// The scenario of a point, which is read again: the scenarios of many points would fill the memory. Several threads
   /// may call it.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
-  /// True if any point may have expectations; expectations() returns those of one point.
+  /// True if any point may have expectations; expectations() returns the expectations of one point.
   [[nodiscard]] bool expects() const { return varies_expectations_ || !variants_.base().expect.empty(); }
   [[nodiscard]] std::vector<Expectation> expectations(std::int64_t point) const {
     return varies_expectations_ ? scenario(point).expect : variants_.base().expect;

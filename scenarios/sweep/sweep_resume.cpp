@@ -46,7 +46,7 @@ void rewrite(const std::string& path, const SweepPlan& plan, const StoreInfo& in
     fresh.finish();
     old.finish();
   }
-  // Its log, if a reader keeps it alive, would be taken for that of the new file.
+  // The log of the old file, if a reader keeps it alive, would be taken for the log of the new file.
   if (std::filesystem::exists(path + "-wal")) throw_file_error(path, "is being read; try again when nobody does", 0);
   file.commit();
 }

@@ -25,7 +25,7 @@ bool is_whole(const TuneValues& values, std::size_t point) {
 
 }  // namespace
 
-/// A process over runs, and what it was fitted to.
+/// A process over runs, and the values to which the process was fitted.
 struct TuneModel::Belief {
   const TuneModel* model;
   std::vector<GaussianProcess::Point> places;
@@ -73,7 +73,7 @@ TuneModel::Belief TuneModel::believed(const std::vector<TuneRun>& runs, TuneScor
 TuneScores TuneModel::goal_scores(const TuneValues& values, const std::vector<TuneRun>& runs) const {
   if (options_.goals.size() == 1)
     return tune_scores(values.goals.front(), runs, seeds_, options_.goals.front().maximise);
-  // Weights uniform over the simplex: the gaps between sorted uniform numbers are those of exponential ones.
+  // Weights uniform over the simplex: the gaps between sorted uniform numbers are distributed like exponential numbers.
   RandomStream stream{options_.start, fmt::format("tune/weights/{}", proposals_)};
   std::vector<double> shares;
   double sum = 0;

@@ -29,11 +29,11 @@ struct TuneValues {
 }
 
 /// Proposes runs. A goal and the metric of a bound have a Gaussian process each, over the scores of runs (TuneScores).
-/// The seed is a key of this process like those of the space, whose values are words: how much runs of one seed say of
-/// another is learnt as how much a key matters is (like Swersky, Snoek and Adams, "Multi-task Bayesian optimization",
-/// NIPS 2013). What the search is after is the score of a point, a weighted sum over its seeds. So a point under one
-/// seed says something of its score and of its neighbours', and a point under all seeds has a score without any noise:
-/// all points run under the same seeds.
+/// The seed is a key of this process like the keys of the space, whose values are words: how much runs of one seed say
+/// of another is learnt as how much a key matters is (like Swersky, Snoek and Adams, "Multi-task Bayesian
+/// optimization", NIPS 2013). What the search is after is the score of a point, a weighted sum over its seeds. So a
+/// point under one seed says something of its score and of its neighbours', and a point under all seeds has a score
+/// without any noise: all points run under the same seeds.
 ///
 /// - One goal: the point with the largest expected improvement of its score for each run that it lacks. Of the seeds
 ///   that it lacks the one with the largest weight runs next. So a point that disappoints under one seed isn't run

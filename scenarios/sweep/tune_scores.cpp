@@ -9,8 +9,8 @@
 namespace contend {
 namespace {
 
-// A seed of which little is known lies between its own distances and those of all: so many points are taken to have
-// the average ones.
+// A seed of which little is known lies between its own distances and the distances of all: so many points are taken to
+// have the average ones.
 constexpr double kAveragePoints = 2;
 
 /// The values of the runs, negative or as logarithms where the score is.

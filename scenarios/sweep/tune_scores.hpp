@@ -16,8 +16,8 @@ struct TuneRun {
 using TuneFigure = std::vector<std::vector<double>>;
 
 /// Scores of runs; the larger the better. A score is what the run is above the average of its seed, as a multiple of
-/// how far the points lie apart under that seed. The score of a point is the sum of those of its runs under all seeds,
-/// each times the weight of the seed.
+/// how far the points lie apart under that seed. The score of a point is the sum of the scores of its runs under all
+/// seeds, each times the weight of the seed.
 struct TuneScores {
   std::vector<double> scores;   ///< of each run
   std::vector<double> weights;  ///< by seed, > 0: how much of the mean over the seeds a seed decides
@@ -29,13 +29,13 @@ struct TuneScores {
   [[nodiscard]] double score_of(double level, bool maximise) const;
 };
 
-/// The scores of these runs. Averages and distances of the seeds are those of the points that have a value under all of
-/// them, because under seeds that only good points have run the others would look worse than they are. A point that has
-/// run and has no value under one of its seeds has the worst score of all in each of its runs.
+/// The scores of these runs. Averages and distances of the seeds count only the points that have a value under all
+/// seeds, because under seeds that only good points have run the others would look worse than they are. A point that
+/// has run and has no value under one of its seeds has the worst score of all in each of its runs.
 ///
 /// Of positive figures the logarithms are taken. The mean of a point is then a sum of exponentials; its logarithm is
-/// taken to be linear in those of the runs around the averages of the seeds, so that a seed with long times weighs
-/// more. `offset` makes that exact with one seed, and right on average over the points that ran under all.
+/// taken to be linear in the logarithms of the runs around the averages of the seeds, so that a seed with long times
+/// weighs more. `offset` makes that exact with one seed, and right on average over the points that ran under all.
 [[nodiscard]] TuneScores tune_scores(const TuneFigure& values, std::span<const TuneRun> runs, std::size_t seeds,
                                      bool maximise);
 

@@ -113,7 +113,7 @@ class Search {
     return taken;
   }
 
-  /// Those of some points that can be run. The others aren't tried again; the process doesn't hear of them, because
+  /// Returns the given points that can be run. The others aren't tried again; the process doesn't hear of them, because
   /// asking costs nothing and it would grow with them.
   std::vector<std::size_t> possible(const std::vector<std::size_t>& points) {
     std::vector<std::size_t> possible;

@@ -67,7 +67,7 @@ struct TunedPoint {
   bool holds = true;               ///< all bounds
   bool on_front = false;           ///< holds all bounds, and is on the Pareto front of those that do
   bool may_be_on_front = false;    ///< holds all bounds, and is off that front perhaps by chance: ParetoPlace::tie
-  RatioEstimate to_best{1, 1, 1};  ///< of the first goal to that of the first point, paired by seed
+  RatioEstimate to_best{1, 1, 1};  ///< of the first goal to the first point's goal, paired by seed
 };
 
 /// A point that ran and has no value.

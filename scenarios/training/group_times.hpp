@@ -1,5 +1,5 @@
 #pragma once
-// Times of the collectives that lie inside the passes of a parallel job: those of tensor, context and expert
+// Times of the collectives that lie inside the passes of a parallel job: collectives of tensor, context and expert
 // parallelism. They are times of a network with no other transfer.
 
 #include "scenarios/spec/cluster_setup.hpp"

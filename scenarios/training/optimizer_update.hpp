@@ -12,7 +12,7 @@
 namespace contend {
 
 /// Adds the update of the weights on one of so many workers to the forward passes, so that the parts add up to it
-/// exactly: that of the kernels, in proportion to values, or that of the host (`update_per_tensor`), in proportion to
+/// exactly: the kernels' update, in proportion to values, or the host's (`update_per_tensor`), in proportion to
 /// tensors, whichever is longer. None without an optimizer.
 void add_update(const TrainingEntry& entry, TimedModel& model, int workers);
 /// What the optimizer of the entry, which has one, keeps of such a model on each GPU.
@@ -28,7 +28,7 @@ struct RankUpdate {
   std::vector<UpdateGather> gathers{};
   std::int64_t kernels = 0;  ///< of products
 };
-/// Of a rank that has these stages of the model, whose layers are those of `ranges`. `entry` has the rank's device.
+/// Of a rank that has these stages of the model, whose layers `ranges` gives. `entry` has the rank's device.
 [[nodiscard]] RankUpdate rank_update(const TrainingEntry& entry, const TransformerModel& model, const LayerSplit& split,
                                      const TrainingIteration& job, const std::vector<int>& stages,
                                      const std::vector<LayerRange>& ranges);

@@ -105,8 +105,8 @@ bool needs_even_times(const ParallelSetup& setup, const TransformerModel& model)
   return model.mixture && (setup.expert_load.swapped || goes_by_server(setup));
 }
 
-/// Sets how uneven the experts of a job are, which has even ones so far; `times` are those of such a job, where they
-/// are needed.
+/// Sets how uneven the experts of a job are, which has even ones so far; `times` are the times of an even job, where
+/// they are needed.
 void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, UnitTimes* times, MicroBatch& work) {
   const ExpertLoad& load = setup.expert_load;
   if (!model.mixture) {
@@ -194,7 +194,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
     work.separate_experts = host->grouped > Time{};
     work.routing_kernels = static_cast<int>(std::lround(host->routing));
   }
-  // FSDP2 adds up what it has reduced.
+  // FSDP2 adds up the gradients that it has reduced.
   if (micro_batches > 1 && entry.runtime == Runtime::plain) work.sum_bytes = setup.gradient_bytes;
   validate(model, work);
   check_trained(entry, model);

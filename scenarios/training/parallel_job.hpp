@@ -16,10 +16,10 @@
 
 namespace contend {
 
-/// The transformer of an entry: of the catalogue, or that of its config.json. Throws InputError if it can't be read.
+/// The transformer of an entry: of the catalogue, or of its config.json. Throws InputError if it can't be read.
 [[nodiscard]] TransformerModel transformer_of(const TrainingEntry& entry);
 
-/// The iteration of a job, and what it is made of.
+/// The iteration of a job, and the parts of which the iteration is made.
 struct ParallelJob {
   TrainingIteration iteration;
   std::vector<LayerRange> stages;  ///< by model stage

@@ -35,7 +35,7 @@ std::string parts_of(const GpuMemory& memory) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The first setting near that of the entry that needs at most `there` on every GPU, or an empty text.
+/// The first setting near the entry's setting that needs at most `there` on every GPU, or an empty text.
 std::string setting_that_fits(const TrainingSystem& system, const TrainingEntry& entry, int gpus, Bytes there) {
   struct Change {
     std::string text;
@@ -190,7 +190,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     activations.until_input.push_back(bytes.until_input);
     activations.until_weight.push_back(bytes.until_weight);
     if (!job.plan.has_weight_passes()) continue;
-    // What was recomputed for the gradient of the inputs stays for that of the weights.
+    // What was recomputed for the gradient of the inputs stays for the gradient of the weights.
     const ActivationBytes whole = stage_activations(model, range, work, Recomputation::none);
     const Bytes again = computes_layers_again(entry.recompute)
                             ? whole.until_weight
@@ -217,7 +217,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
     if (offload.weights != StatePlace::gpu) {
       by_rank.back().weights = Bytes{};
-      // Those of a unit that computes and of the next one, also where no other rank has a share of them.
+      // The weights of a unit that computes and of the next unit, also where no other rank has a share of them.
       by_rank.back().gathered = std::max(by_rank.back().gathered, units.most_weights * 2);
     }
     if (offload.activations)

@@ -24,7 +24,7 @@ const TextEntry* machine_of(const NetworkSetup& network) {
   return network.nccl.machine ? find_machine(*network.nccl.machine) : nullptr;
 }
 
-/// Shares that are alike for all devices are as sure as those of a device that nobody has measured.
+/// Shares that are alike for all devices are as sure as the shares of a device that nobody has measured.
 std::string_view kernels_name(const TrainingEntry& entry) {
   if (entry.device.calibrated) return kOfProfile;
   return roofline_options(entry).sheet ? std::string_view{entry.device.name} : std::string_view{};

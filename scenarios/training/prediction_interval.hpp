@@ -18,7 +18,7 @@ namespace contend {
 /// What each class of errors does to the iteration of a job of the entry, which is_predicted(), on so many GPUs that
 /// has the cluster to itself. Two iterations are predicted again with all parts of a class longer by its error, so that
 /// a way that becomes the longest counts; plans of messages stay as they are. Uses so many threads; their number makes
-/// no difference to what it returns: of a calculation that `goes_on` stops, no effects. Throws InputError as
+/// no difference to the result: of a calculation that `goes_on` stops, no effects. Throws InputError as
 /// lone_iteration() does.
 [[nodiscard]] std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                                                  unsigned threads = 1, const GoesOn& goes_on = {});

@@ -46,8 +46,8 @@ class StagePlanner {
   /// For how long each of these sends between servers, in an empty network; 0 for those that stay inside.
   [[nodiscard]] std::vector<Time> between_servers(const std::vector<StageMessage>& messages);
   /// The layers of each stage, as the entry gives them, as even as can be, or such that the longest stage is as short
-  /// as possible (balanced_layers()). A stage then takes what it computes for a micro-batch in both passes, the
-  /// messages that it receives, and its part of the exchange of gradients and weights of an iteration. Throws
+  /// as possible (balanced_layers()). A stage then takes its computing for a micro-batch in both passes, the messages
+  /// that it receives, and its part of the exchange of gradients and weights of an iteration. Throws
   /// InputError.
   [[nodiscard]] std::vector<LayerRange> layers(const std::vector<StageMessage>& messages);
   /// The time of the collectives of a stage's gradients and weights in an iteration, in an empty network.
@@ -70,7 +70,7 @@ class StagePlanner {
   const TransformerModel& model_;
   const MicroBatch& work_;
   const TrainingIteration& job_;
-  std::map<std::pair<std::string, int>, Timed> timed_;  // by device ("": that of the entry) and first GPU
+  std::map<std::pair<std::string, int>, Timed> timed_;  // by device ("": the entry's device) and first GPU
 };
 
 /// Layers of each of `stages` consecutive parts of a model. Where the layers can't be cut evenly, embedding and head

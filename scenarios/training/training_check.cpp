@@ -146,7 +146,7 @@ void add_setup_complaints(const TrainingEntry& entry, const std::string& key, bo
     setup.select.clear();
   }
   std::vector<Complaint> found = setup_complaints(setup, key, compresses);
-  // The times of single layers limit the length of sequences, those of parallel entries don't.
+  // The times of single layers limit the length of sequences, the times of parallel entries don't.
   const CatalogueEntry* const network = entry.model ? find_model(*entry.model) : nullptr;
   const bool any_length = entry.parallel && network != nullptr && network->max_sequence_length == 0;
   std::erase_if(found, [&](const Complaint& each) {

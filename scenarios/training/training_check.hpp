@@ -17,8 +17,8 @@ namespace contend {
 /// doesn't study.
 [[nodiscard]] std::vector<Complaint> training_complaints(const TrainingSystem& system, const WorkloadSetup& workload);
 
-/// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is that of the setup, such
-/// as `training.NAME`.
+/// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is the key of the setup,
+/// such as `training.NAME`.
 [[nodiscard]] std::vector<Complaint> server_complaints(const ClusterSetup& cluster, const NetworkSetup& network,
                                                        const TrainingSetup& setup, const std::string& key);
 

@@ -120,7 +120,7 @@ void rethrow_about(const TrainingEntry& entry, const InputError& error) {
   std::vector<Complaint> complaints = error.complaints();
   for (Complaint& each : complaints) {
     const std::string key = "training." + entry.name;
-    if (each.key == "sizes") each.key = "model";  // as readers of layer times call what it supplies
+    if (each.key == "sizes") each.key = "model";  // as readers of layer times call the part that the model supplies
     if (!each.key.starts_with(key)) each.key = each.key.empty() ? key : key + "." + each.key;
   }
   throw InputError{std::move(complaints)};

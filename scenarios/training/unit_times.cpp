@@ -381,7 +381,7 @@ UnitTimes::Added UnitTimes::rings_of_documents(const std::vector<TransformerOper
   for (const AttentionPart& documents : work_.documents) {
     if (documents.degree == 1 || documents.tokens <= 0 || all <= 0) continue;
     const RankGroups ring{tensor, documents.degree};
-    // Ranks that were chosen by length are those of one server, where as many rings go at once as there is room for; or
+    // Ranks that were chosen by length lie on one server, where as many rings go at once as there is room for; or
     // they are on several servers, as all rings of consecutive ranks are.
     const bool are_chosen = entry_.parallel->context_degree == ContextDegree::by_length;
     const bool are_inside = are_chosen && documents.servers == 1;

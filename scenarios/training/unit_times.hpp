@@ -61,7 +61,7 @@ class UnitTimes {
   void add_copies(const TrainingIteration& job, std::int64_t elements, TimedUnit& timed) const;
 
   /// Of a layer with experts, in both passes and one piece: what grows with the load of their fullest rank, and with
-  /// that of their fullest server. Zero if the model has none.
+  /// the load of their fullest server. Zero if the model has none.
   struct ExpertPrices {
     Time rank{}, server{};
   };
@@ -99,7 +99,7 @@ class UnitTimes {
   /// What communication adds to the passes of a part of a layer.
   struct Added {
     Time forward{}, backward{};
-    std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< that the times are those of
+    std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< whose times these are
     Time forward_pieces{}, backward_pieces{};  ///< by how much longer computing takes that is cut into pieces
   };
   [[nodiscard]] Added sent_again(const Added& added, PassGroup group, Recomputation module);

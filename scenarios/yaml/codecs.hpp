@@ -42,7 +42,7 @@ struct Reading {
                        std::string_view listed = {}) const;
 };
 
-/// A value as people write it: text without the quotes of YAML, a list of one as what it holds.
+/// A value as people write it: text without the quotes of YAML, a list of one item as its item.
 struct PlainValue {
   std::string text;
   std::optional<Magnitude> magnitude;  ///< if the value is a number or a quantity
@@ -71,8 +71,8 @@ struct Codec {
   /// A part of the value by its name, such as a parameter of a policy; nothing if there is none. If empty, the value
   /// has no parts.
   SharedFunction<std::optional<PlainValue>(const T&, std::string_view name)> part;
-  /// Shows the paths of the files in a value, in order. If empty, no value names a file. The codecs of what is made of
-  /// other values pass on those of its parts, so that a path is found wherever path_codec() reads one.
+  /// Shows the paths of the files in a value, in order. If empty, no value names a file. The codec of a value made of
+  /// other values passes on the paths of the parts, so that a path is found wherever path_codec() reads one.
   SharedFunction<void(T&, const PathVisitor&)> paths;
   bool is_optional = false;  ///< the codec of a std::optional
   std::string_view unset;    ///< the word for an empty optional; empty if only an absent key means that
@@ -207,7 +207,7 @@ template <class T>
   return codec;
 }
 
-/// As Codec::paths wants it: those of each item.
+/// As Codec::paths wants it: shows the paths of each item.
 template <class T>
 [[nodiscard]] SharedFunction<void(std::vector<T>&, const PathVisitor&)> paths_of_items(const Codec<T>& item) {
   if (!item.paths) return {};

@@ -12,7 +12,7 @@
 
 namespace contend {
 
-/// A device as the map of a sheet. What it reads is valid (validate() of models/devices.hpp).
+/// A device as the map of a sheet. A device that the codec reads is valid (validate() of models/devices.hpp).
 [[nodiscard]] Codec<Device> device_sheet_codec();
 /// Reads a sheet from text, which messages call `name`. Throws InputError with every fault and its place.
 [[nodiscard]] Device parse_device_sheet(std::string_view text, const std::string& name);

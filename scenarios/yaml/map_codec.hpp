@@ -73,7 +73,7 @@ template <class T>
 /// Names of the members of a map that were given.
 using GivenNames = std::set<std::string, std::less<>>;
 
-/// Reports a member that no map of this kind has; it may have those of these names.
+/// Reports a member that no map of this kind has; the map may have members of these names.
 void complain_unknown(const Reading& reading, const YamlNode::Entry& member, const std::vector<std::string>& names);
 void complain_missing(const Reading& reading, Place map, std::string_view member);
 /// Reports a value that is no map such as `example`.
@@ -145,8 +145,8 @@ template <class T>
 }
 
 /// A codec for a map with these members; `example` is shown when the value is no map. A member that need not be given,
-/// and is as in T{}, is not printed. With `keeps` members that are not given keep their values, else they are those of
-/// T{}.
+/// and is as in T{}, is not printed. With `keeps` members that are not given keep their values, else they have their
+/// values in T{}.
 template <class T>
 [[nodiscard]] Codec<T> map_codec(std::vector<MapMember<T>> members, std::string_view example, bool keeps = false) {
   const auto all = std::make_shared<const std::vector<MapMember<T>>>(std::move(members));

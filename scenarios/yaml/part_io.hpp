@@ -54,7 +54,7 @@ class PartIo {
   std::string_view unset;    ///< the word for "no value", or empty
 };
 
-/// Values of one type, whatever they are parts of. The untyped pointers are those of MemberIo: to such values.
+/// Values of one type, whatever they are parts of. The untyped pointers are like MemberIo's: to such values.
 class ValueIo {
  public:
   ValueIo() = default;

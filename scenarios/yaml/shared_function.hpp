@@ -1,5 +1,5 @@
 #pragma once
-// A function whose copies share what it captured.
+// A function whose copies share the captured values.
 
 #include <memory>
 #include <utility>
@@ -30,8 +30,8 @@ class SharedCallable {
 template <class Signature>
 class SharedFunction;
 
-/// A std::function that costs one reference count to copy. The functions of a codec capture the codecs of what it
-/// contains, and each of them captures its own: with std::function every level of nesting would copy all below it
+/// A std::function that costs one reference count to copy. The functions of a codec capture the codecs of its
+/// parts, and each of these captures its own parts: with std::function every level of nesting would copy all below it
 /// several times, which took most of the time of a short command.
 ///
 /// It is empty until a callable is assigned. Calling an empty one is undefined. Copies call the same callable, so a

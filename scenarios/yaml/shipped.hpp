@@ -29,7 +29,7 @@ inline constexpr std::string_view kSheetFolder = "models/sheets/";
 /// The shipped profiles, by name: those in this folder if it has any (a source tree), else the installed ones.
 [[nodiscard]] std::vector<std::string> shipped_profiles();
 
-/// What to add to a complaint that this file isn't there: if its path is that of a shipped scenario and none are
+/// What to add to a complaint that this file isn't there: if its path names a shipped scenario and none are
 /// installed, where they would be; else nothing.
 [[nodiscard]] std::string missing_scenarios(const std::string& path);
 

@@ -1,6 +1,6 @@
 # contend_version(TARGET): adds the source file with the version of the project and the git commit (cli/version.hpp).
-# The commit is that of the last configuration; a commit or a checkout triggers a new one. Built from anything else
-# than a clone, a tarball for example, it is empty.
+# The commit is the commit at the last configuration; a commit or a checkout triggers a new one. Built from anything
+# else than a clone, a tarball for example, it is empty.
 function(contend_version target)
   set(CONTEND_GIT_HASH "")
   find_package(Git QUIET)

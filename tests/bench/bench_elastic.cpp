@@ -1,5 +1,5 @@
 // What policies cost that change the numbers of GPUs of jobs: whole runs of the sizes that their papers simulate, with
-// the time of the processor and that of `afs` in the same run as the measure. One core.
+// the time of the processor and the time of `afs` in the same run as the measure. One core.
 // Where CONTEND_DATA is set it also measures ElasticFlow's trace of 195 jobs, and Gavel's of 5,600 on three types of
 // GPUs, whose measure is `fifo`.
 //   bench_elastic --quick   the smallest size of each
@@ -44,8 +44,8 @@ std::unique_ptr<Port> usual(std::span<const PolicyRow<Port>> table, const std::s
   return nullptr;
 }
 
-/// Jobs over eight hours whose speed saturates, on any number of GPUs up to that of the cluster; four of five have a
-/// deadline.
+/// Jobs over eight hours whose speed saturates, on any number of GPUs up to all GPUs of the cluster; four of five have
+/// a deadline.
 Workload random_jobs(int count, int gpus) {
   RandomStream stream{1, "bench.elastic"};
   Workload workload;

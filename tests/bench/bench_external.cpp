@@ -1,4 +1,4 @@
-// What it costs to decide in another process: decisions a second of the FIFO in Python of
+// The cost of deciding in another process: decisions a second of the FIFO in Python of
 // docs/howto/external-policy.md, beside the same policy in the program, in the same run. Half of the questions come
 // with one job, half with a hundred.
 //

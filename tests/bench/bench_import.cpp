@@ -1,4 +1,4 @@
-// What it costs to read a job list of a million rows, beside the least that anybody would write: getline, cut at the
+// The cost of reading a job list of a million rows, beside the least that anybody would write: getline, cut at the
 // commas, stod for every number, no checks. Both read the same file in turns within one run; the medians of processor
 // time are printed.
 //   bench_import [ROWS]

@@ -1,6 +1,6 @@
 // What an iteration of a model on many GPUs costs: Llama 3 405B by tensor 8, pipeline 16 and more and more
 // data-parallel ranks, which do the same and are simulated as one. Everything in one process on one core, in time of
-// the processor, the least of fifteen; the network is that of the default fidelity, in which transfers meet. With few
+// the processor, the least of fifteen; the network has the default fidelity, in which transfers meet. With few
 // of them the run must end when it does GPU by GPU.
 
 #include "scenarios/keys/reader.hpp"

@@ -1,6 +1,6 @@
 // What a pipeline costs: making, checking and evaluating the plan of an interleaved schedule, and its graph on the
 // engine over an analytic network, for more and more micro-batches. Everything in one process on one core, in time of
-// the processor; ratios are of one run. The last ends of both must be the same. Then what rounds cost that are left
+// the processor; ratios are of one run. The last ends of both must be equal. Then what rounds cost that are left
 // out: 1F1B with unequal stages, all 5,000 micro-batches, the same with rounds left out, and a million.
 
 #include "models/passes/spread_passes.hpp"

@@ -4,7 +4,7 @@ of the program, and the seconds that tables of many jobs take.
 
     PYTHONPATH=build/release/python /usr/bin/python3 tests/bench/bench_python.py [JOBS [ROWS]]
 
-Run it in the root of the repository. JOBS (100,000) is the number of decisions, ROWS (1,000,000) that of the jobs in the
+Run it in the root of the repository. JOBS (100,000) is the number of decisions, ROWS (1,000,000) the number of jobs of
 tables. Times are of the processor, of this process and its children, unless they are on the clock; the least of several.
 """
 

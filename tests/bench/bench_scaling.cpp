@@ -11,8 +11,8 @@
 //
 // A small run takes a few milliseconds, so small factors are averaged over several seeds, and the factors take turns;
 // the medians of the rounds are printed, in CPU time. A run that takes longer than the limit is cut and marked `>`: the
-// limit over the events that it would have had, ten times those of factor 10, bounds its cost from below. --full has no
-// limit and one round; --quick leaves out factor 100. TITLE picks comparisons, such as "wider first-fit".
+// limit over the events that it would have had, ten times the events of factor 10, bounds its cost from below. --full
+// has no limit and one round; --quick leaves out factor 100. TITLE picks comparisons, such as "wider first-fit".
 
 #include <algorithm>
 #include <cstddef>

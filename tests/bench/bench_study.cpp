@@ -2,7 +2,7 @@
 //
 // The study: the full-scale main job (160 jobs of 1000 to 6000 iterations in 1200 s on 64 GPUs, seed 1) under five
 // pairs of placement and communication policy. The two ways of running take turns within one run of the benchmark;
-// medians are printed. Their results have to be the same: a difference of digests ends with exit status 1.
+// medians are printed. Their results have to be equal: a difference of digests ends with exit status 1.
 //
 // Nobody shares: jobs that have their GPUs and interfaces to themselves, with more and more iterations. The events
 // that are executed must not become more, or the exit status is 1.

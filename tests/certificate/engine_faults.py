@@ -4,7 +4,7 @@
     engine_faults.py SOURCE_FOLDER [--folder BUILD] [--program PROGRAM]
 
 The source is copied to BUILD (build/engine_faults), and one build has all the faults; a variable of the environment
-says which of them is active, as in scripts/mutation_sample.py. The runs are those of certificate_test.py. A fault counts as
+says which of them is active, as in scripts/mutation_sample.py. The runs come from certificate_test.py. A fault counts as
 found if contend-check disagrees with a run that has it, or if the run fails. Without a fault all runs have to agree.
 It takes the time of a build; scripts/weekly.sh runs it.
 """

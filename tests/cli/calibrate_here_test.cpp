@@ -18,7 +18,7 @@ std::string script(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the plan prints what to expect beside what it found, and goes on" * doctest::skip(!has_program())) {
+TEST_CASE("the plan prints what to expect beside what was found, and goes on" * doctest::skip(!has_program())) {
   const Workplace here;
   const std::string plan = "python3 " + script("calibration_plan.py") + " out --backend cpu --budget 2 --contend";
   const Outcome first = here.contend("--only 1,3", plan);

@@ -2,7 +2,7 @@
 """What scripts/calibration_plan.py and scripts/calibrate_here.sh say when something is wrong, and what they keep.
 
 Usage: calibration_scripts_test.py PROGRAM SOURCE_FOLDER. Another program stands for `contend` where the test decides
-how long a calibration takes, how it ends and what it finds.
+how long a calibration takes, how it ends and which figures it finds.
 """
 
 import argparse

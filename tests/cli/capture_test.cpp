@@ -50,7 +50,7 @@ TEST_CASE("capture: a program that fails ends with its own code, and leaves no f
   CHECK_FALSE(std::filesystem::exists(here.path("captured.csv")));
 }
 
-TEST_CASE("capture: what it can't start is wrong usage or wrong input") {
+TEST_CASE("capture: a command that can't be started is wrong usage or wrong input") {
   const Workplace here;
   for (const char* words : {"torchrun train.py", "python3", "python3 -c 1", "python3 -u", "python3 -W ignore"}) {
     const Outcome refused = here.contend(std::string{"capture -- "} + words);

@@ -127,7 +127,7 @@ TEST_CASE("collective: measured beside expected" * doctest::skip(!has_program())
                  "--from has no effect with --compare"));
 }
 
-TEST_CASE("collective: what it refuses" * doctest::skip(!has_program())) {
+TEST_CASE("collective: refusals" * doctest::skip(!has_program())) {
   const Workplace here;
   const auto error = [&](const std::string& arguments) { return here.contend("collective " + arguments).err; };
   CHECK(contains(error(""), "expected --machine NAME, or a SCENARIO"));

@@ -51,7 +51,7 @@ TEST_CASE("two folders, in all forms") {
                                                "\\([+-][0-9.]+%, 95% interval \\[.*\\]%\\)"}));
   CHECK_FALSE(contains(here.contend("compare a a").out, "With NEW"));
   CHECK(here.contend("compare a b").out == text.out);
-  // What was run just now and what a folder keeps of it are the same.
+  // A run just now and the run that a folder keeps give equal texts.
   const Outcome run = here.contend("compare base.yaml fifo.yaml --repeat 12");
   CHECK(run.out.substr(run.out.find("12 seeds")) == text.out.substr(text.out.find("12 seeds")));
   CHECK(here.contend("compare a fifo.yaml").out.find("12 seeds, the first 1") != std::string::npos);
@@ -273,7 +273,7 @@ TEST_CASE("another version of the program is said") {
   CHECK(contains(outcome.out, "note: BASE was run by contend 9."));
 }
 
-TEST_CASE("a side that is run must be what it expects") {
+TEST_CASE("a side that is run must meet its own expectations") {
   Workplace place;
   const Workplace& here = with_scenarios(place);
   here.write("met.yaml", "schema_version: 1\ninclude: base.yaml\nexpect: {finished: 10}\n");
@@ -388,7 +388,7 @@ TEST_CASE("two scenarios with one job list are compared on resamples of it, and 
   CHECK(
       contains(text.out, "blocks of 1d are drawn with replacement: the GPU time of 25 days has the rank correlation "));
   CHECK(contains(text.out, "this takes 42 runs instead of 2, and --as-is compares the list alone"));
-  CHECK_FALSE(contains(text.out, "~"));  // the jobs that changed most are those of the list
+  CHECK_FALSE(contains(text.out, "~"));  // the jobs that changed most are jobs of the list
   CHECK(contains(here.read("m.md"), "| metric | BASE | NEW | change | 95% interval | p | detectable |"));
   const Outcome alone = here.contend(both + " --as-is --json");
   CHECK(contains(alone.out, "\"pairs\": 1"));
@@ -396,7 +396,7 @@ TEST_CASE("two scenarios with one job list are compared on resamples of it, and 
   CHECK(reads(here, kJson, "stdout.txt"));
   CHECK(contains(json.out, "\"resampled\": true"));
   CHECK(here.contend(both + " --repeat 1 --json").out == alone.out);
-  // The figures are those of the list alone.
+  // The figures describe the list alone.
   const auto relative = [](const std::string& out) {
     const std::string key = "\"relative\": ";
     const std::size_t at = out.find(key, out.find("\"avg_jct_s\": {")) + key.size();

@@ -1,4 +1,4 @@
-// Man pages and completions name every verb and every option, and bash takes what it is given.
+// Man pages and completions name every verb and every option, and bash accepts the completions.
 
 #include "tests/cli/program.hpp"
 

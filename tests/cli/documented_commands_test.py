@@ -5,7 +5,7 @@ Usage: documented_commands_test.py PROGRAM [repository root] [--part K/N | PAGE.
 
 Commands are the code blocks whose first line begins with "$ " or with a known program. The commands of a page run in
 order in one folder, which has the scenarios, scripts and pages of the repository, and `contend` on the path.
-- In a block with "$ " the lines below a command are what it prints. "..." stands for any text in a line, and for any
+- In a block with "$ " the lines below a command are its output. "..." stands for any text in a line, and for any
   number of lines if it is alone. A command without such lines must succeed.
 - A block below a paragraph that ends with the name of a file and a colon (`jobs.csv`:) is that file, and so is what is
   below "$ cat FILE" if the file does not exist yet.

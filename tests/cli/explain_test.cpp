@@ -30,7 +30,7 @@ Workplace& with_queue(Workplace& here) {
 TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
 
 TEST_CASE("the story says which slow components held a job up, at each instant the slowest") {
-  // Of 620 s of work that of 300 s takes 1.5 times as long, but for 100 s on a server that takes twice as long.
+  // Of 620 s of work 300 s take 1.5 times as long, but for 100 s on a server that takes twice as long.
   Workplace here;
   here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,8,resnet50,10000\n");
   here.write("events.csv",
@@ -411,7 +411,7 @@ TEST_CASE("the story of a job, the same from a folder and from its scenario") {
   CHECK(contains(json.out, "\"by\": \"big\""));
 }
 
-TEST_CASE("a job of iterations, in a cluster and in a study, is told for what it spends an iteration") {
+TEST_CASE("a job of iterations, in a cluster and in a study, is told for what the job spends an iteration") {
   Workplace here;
   here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations\na,0,net,8,20\n");
   here.write("run.yaml",

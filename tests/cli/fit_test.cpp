@@ -76,7 +76,7 @@ TEST_CASE("fit finds the constants that made the iterations, and writes what a s
   CHECK(number_after(run.out, "\"iteration_s\": ") == near(std::stod(iteration_of(here, "vgg16", "wfbp")), 0.01));
 }
 
-TEST_CASE("fit finds what the host takes to update a tensor, and draws what it predicts" *
+TEST_CASE("fit finds what the host takes to update a tensor, and draws the predictions" *
           doctest::skip(!has_program())) {
   const Workplace here;
   here.write("study.yaml", kMeasuredStudy);

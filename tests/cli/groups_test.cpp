@@ -137,7 +137,7 @@ TEST_CASE("sweep --by stores groups of jobs, and results --by shows them") {
   CHECK_MESSAGE(contains(csv.out, "\ntrue,1,1,1,,1,,,1,,,,\n"), csv.out);
   CHECK(contains(here.contend("results s.sqlite --by vc").err,
                  "has no groups of jobs by vc; `contend sweep --by vc` stores them, this store has them by user"));
-  // Several groupings are several tables, as of a folder; their rows are those of one CSV table.
+  // Several groupings are several tables, as of a folder; their rows stand in one CSV table.
   const Outcome both = here.contend("results s.sqlite --by user --by size --metric jobs");
   CHECK(both.code == kExitOk);
   CHECK_MESSAGE(contains(both.out, "\ntrue                      bob      1  1.0000\n\nscheduling.kill_at_limit  size"),

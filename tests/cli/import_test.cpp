@@ -36,7 +36,7 @@ TEST_CASE("import: bad rows are errors with their lines, and are counted if they
   CHECK(contains(here.contend("import jobs.csv --json").out, "\"format\": \"jobs\""));
 }
 
-TEST_CASE("import: a table with own names says what it lacks, and --column names its columns" *
+TEST_CASE("import: a table with own names says what is missing, and --column names its columns" *
           doctest::skip(!has_program())) {
   const Workplace here;
   here.write("own.csv", "job,arrival,accelerators,\"runtime\",queue\na,0,4,100,q1\nb,2.5,8,60,q2\n");

@@ -6,7 +6,7 @@
 
 using namespace contend;
 
-TEST_CASE("faults of the job list come with those of the scenario, where the list can be read") {
+TEST_CASE("faults of the job list come with faults of the scenario, where the list can be read") {
   Workplace here;
   here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations\na,0,net,1,10\nb,0,neet,0,10\n");
   here.write("run.yaml",

@@ -78,7 +78,7 @@ TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {
   CHECK(contains(late.err, "--from: expected a time before "));
 }
 
-TEST_CASE("contend report does not write over what it reads" * doctest::skip(!has_program())) {
+TEST_CASE("contend report does not write over its input" * doctest::skip(!has_program())) {
   const Workplace place;
   place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
@@ -100,7 +100,7 @@ TEST_CASE("contend report does not write over what it reads" * doctest::skip(!ha
   CHECK(contains(place.read("figures/sweep-lines.csv"), "series,network_nic_Bps,average_jct_s\n"));
 }
 
-TEST_CASE("a folder whose results are no longer those of its scenario has a page without a timeline" *
+TEST_CASE("a folder whose results its scenario no longer gives has a page without a timeline" *
           doctest::skip(!has_program())) {
   const Workplace place;
   place.write("s.yaml", kReportScenario);

@@ -247,7 +247,7 @@ TEST_CASE("the manifest knows every file that was read") {
 
 namespace {
 
-/// A summary.json without what it says of how the run was simulated.
+/// A summary.json without the members that tell how the run was simulated.
 std::string without_folding(std::string text) {
   for (std::size_t at = text.find("\"folding\""); at != std::string::npos; at = text.find("\"folding\""))
     text.erase(at, text.find('}', at) - at);
@@ -268,7 +268,7 @@ TEST_CASE("results don't depend on the number of threads or on leaping") {
       CHECK_MESSAGE(without_folding(here.read(std::string{"a/"} + file)) ==
                         without_folding(here.read(std::string{folder} + file)),
                     file);
-  // Leaping folds what it can, and says so.
+  // Leaping folds where that is possible, and the summary says so.
   CHECK(contains(here.read("a/small/summary.json"), "\"folding\""));
   CHECK(contains(here.read("c/small/summary.json"), "\"run-does-not-fold\""));
   CHECK(here.read("a/small/summary.json") == here.read("b/small/summary.json"));
@@ -414,7 +414,7 @@ TEST_CASE("runs say the smallest change that they could have seen, where the int
   CHECK_FALSE(contains(here.contend("run small.yaml other.yaml").out, "detectable"));
 }
 
-TEST_CASE("--until-precise adds seeds to runs, and the folder is that of so many seeds") {
+TEST_CASE("--until-precise adds seeds to runs, and the folder equals one of so many seeds") {
   Workplace place;
   const Workplace& here = prepared(place);
   const Outcome wide = here.contend("run small.yaml --until-precise 90%");
@@ -501,7 +501,7 @@ TEST_CASE("the manifest has every file that a scenario names, with its digest") 
     CHECK_MESSAGE(contains(manifest, fmt::format("\"path\": \"{}\"", file)), manifest);
     CHECK_MESSAGE(contains(manifest, sha256_hex(here.read(file))), file);
   }
-  // A sweep has those of all its points.
+  // The manifest of a sweep has the files of all its points.
   here.write("other.csv", "component,down_s,up_s\nserver0,10,20\n");
   const Outcome swept = here.contend("sweep s.yaml -q -o s.sqlite --set failures.events=down.csv,other.csv");
   CHECK_MESSAGE(swept.code == 0, swept.err);

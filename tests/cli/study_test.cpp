@@ -261,7 +261,7 @@ TEST_CASE("the jobs of a cluster have the figures of a study: in the page, in ru
   CHECK(contains(slower.out, "what changed of an iteration"));
 }
 
-TEST_CASE("the folder of a study is that of a run, and its manifest tells the digest of the same jobs") {
+TEST_CASE("the folder of a study equals a run's folder, and its manifest tells the digest of the same jobs") {
   const Workplace here;
   here.write("study.yaml", kStudy);
   CHECK(here.contend("run study.yaml -q -o one").code == 0);

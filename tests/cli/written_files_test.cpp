@@ -20,7 +20,7 @@ constexpr const char* kFew =
     "schema_version: 1\nname: few\ncluster: {servers: 2, gpus_per_server: 2}\n"
     "workload: {generate: {sizes: {1: 3, 4: 2}, iterations: [2, 9], arrivals: 2s}}\n";
 
-/// The names in a folder, without those of the kit.
+/// The names in a folder, without the names of the kit's files.
 std::set<std::string> names_in(const Workplace& here, const std::string& folder) {
   std::set<std::string> names;
   for (const auto& each : fs::directory_iterator{here.path(folder)}) names.insert(each.path().filename().string());

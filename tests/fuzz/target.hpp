@@ -13,7 +13,7 @@ namespace contend::fuzz {
 
 class Target {
  public:
-  /// The name is also that of the folder with its committed inputs, tests/fuzz/corpus/ROOM/NAME. `run` may throw
+  /// The name is also the name of the folder with its committed inputs, tests/fuzz/corpus/ROOM/NAME. `run` may throw
   /// InputError, with which the reader refuses the bytes; any other exception is a fault.
   Target(std::string_view name, void (*run)(std::string_view input));
   Target(const Target&) = delete;

@@ -24,7 +24,7 @@ bool same(const JobRequest& a, const JobRequest& b) {
 
 }  // namespace
 
-TEST_CASE("the default mix is that of the reference: 160 jobs, counts by size, ranges inclusive") {
+TEST_CASE("the default mix is the mix of the reference: 160 jobs, counts by size, ranges inclusive") {
   std::set<std::string> models;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<JobRequest> jobs = generate_jobs({}, seed);
@@ -85,7 +85,7 @@ TEST_CASE("the same seed gives the same jobs, another seed others") {
 }
 
 TEST_CASE("changing one range leaves the other columns as they are") {
-  // Arrivals decide the order, so jobs are compared before it matters: with equal windows the order is the same.
+  // Arrivals decide the order, so jobs are compared before it matters: with equal windows the order doesn't change.
   GeneratedWorkload longer, others;
   longer.min_iterations = 10;
   longer.max_iterations = 70'000;

@@ -295,7 +295,7 @@ TEST_CASE("NCCL: a fitted hop and a fitted bandwidth") {
     CHECK(same.choice(kAllReduce, Bytes{m}).seconds == near(planned.choice(kAllReduce, Bytes{m}).seconds));
 }
 
-TEST_CASE("NCCL: what it refuses") {
+TEST_CASE("NCCL: refusals") {
   NcclCommunicator ranks = nccl_communicator(find_nccl_machine("dgx-1v"), on_servers(2, 8), {.version = k223});
   CHECK_THROWS_AS(static_cast<void>(NcclModel{ranks}.times(CollectiveKind::exchange, Bytes{8})), InputError);
   CHECK_THROWS_AS(static_cast<void>(NcclModel{ranks}.times(kAllReduce, Bytes{0})), InputError);

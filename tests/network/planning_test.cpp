@@ -1,4 +1,4 @@
-// Tests the router that plans with the traffic of all jobs: paths worked by hand, its loads beside those of an even
+// Tests the router that plans with the traffic of all jobs: paths worked by hand, its loads beside the loads of an even
 // split, links that fail, and priorities in a run.
 
 #include "network/routing/planning.hpp"
@@ -186,7 +186,7 @@ TEST_CASE("in a run, jobs share what is left while a spine is down, and part aga
 
 TEST_CASE("whole flows of many leaves may meet though they need not, when one after the other chooses") {
   // Every permutation of the servers of leaves with as many spines has paths that share no link (Koenig). A plan that
-  // keeps what it has chosen, as C4P does, misses some of them by one flow.
+  // keeps its chosen paths, as C4P does, misses some of them by one flow.
   RandomStream random{5, "permutations"};
   constexpr std::size_t kLeaves = 4, kEach = 4;
   int alone = 0;

@@ -1,5 +1,5 @@
 // Servers that the same transfers touch are simulated as one: by the network, by hand, and by the engine, which must
-// give what it gives server by server, also where other jobs begin on some of these servers.
+// give the results that it gives server by server, also where other jobs begin on some of these servers.
 
 #include "sim/random_stream.hpp"
 #include "tests/network/contention_kit.hpp"

@@ -1,5 +1,5 @@
 // Every fabric and every server, link by link: a digest of the names of both ends, the bandwidth and the latency; then
-// digests of routes by each router, and what the report says. All of it is tested elsewhere by what it must be; whoever
+// digests of routes by each router, and what the report says. Other tests say what each figure must be; whoever
 // changes a builder, a router or the report on purpose changes its line.
 
 #include "network/routing.hpp"

@@ -72,7 +72,7 @@ TEST_CASE("positions: Gavel's case of four jobs on k80, p100 and v100 costs 1,15
 }
 
 TEST_CASE(
-    "positions: the cost is that of the assignment to single places, and so is each position where it is unique") {
+    "positions: the cost is the cost of the assignment to single places, and so is each position where it is unique") {
   const std::uint64_t rounds = effort<std::uint64_t>(400);
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);

@@ -86,7 +86,7 @@ TEST_CASE("shockwave: GPUs that the plan leaves are used, and a gang that never 
   CHECK(played.result.end <= Time::seconds(90));
 }
 
-TEST_CASE("shockwave: the longest job is that of the forecast over its batches") {
+TEST_CASE("shockwave: the longest job is the longest by the forecast over its batches") {
   // A takes 50 s for all of its training at the first batch, 200 s at the second; B 75 and 95 s. Before they start half
   // of the training is forecast at each: 125 and 85 s.
   const auto played = [](bool forecasts) {
@@ -161,9 +161,9 @@ TEST_CASE("shockwave: a late job with less than a round left comes before all, b
 
 TEST_CASE("shockwave: plans are made again by the clock of all rounds, not since the last job came") {
   // A of 60 s has the GPU alone until B of 100 s comes at 10 s; then both are planned two of four rounds, A first. The
-  // plan of 30 s, the third round, finds A with half of its training and B with nothing, and has B in all four. That of
-  // 60 s finds B with 0.3 and has two rounds for each. (Three rounds after 10 s B would have had one round, and A the
-  // next.)
+  // plan of 30 s, the third round, finds A with half of its training and B with nothing, and has B in all four. The
+  // plan of 60 s finds B with 0.3 and has two rounds for each. (Three rounds after 10 s B would have had one round, and
+  // A the next.)
   Choice choice = shockwave(0);
   choice.parameters.emplace_back("rho_max", 100.0);  // no promises
   choice.parameters.emplace_back("replan_rounds", std::int64_t{3});

@@ -13,7 +13,7 @@ import draw_network
 import draw_training
 
 # Faults that are known and not mended yet. While a name is in this dictionary, scenarios that would meet the fault
-# aren't drawn; `--with-faults` draws them all the same. Take a line out when its fault is mended.
+# aren't drawn; `--with-faults` draws them nevertheless. Take a line out when its fault is mended.
 KNOWN_FAULTS = {}
 
 ONE_TYPE = {"afs", "elastic-edf", "elasticflow", "gandiva", "muri", "optimus", "pollux", "shockwave"}
@@ -65,7 +65,7 @@ def dealt(names, seed, salt):
 
 
 def read_catalogue(rows):
-    """By kind of policy the names, each with its parameters; `rows` are those of `contend list policies --json`."""
+    """By kind of policy the names, each with its parameters; `rows` come from `contend list policies --json`."""
     catalogue = {}
     for row in rows:
         names = re.findall(r"(?:^|, )([a-z_0-9]+)=", re.sub(r"\([^)]*\)", "", row["parameters"]))

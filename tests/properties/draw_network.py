@@ -5,7 +5,7 @@ ALGORITHMS = ["ring", "bidirectional-ring", "halving-doubling", "binomial-tree",
 
 
 def network(drawer):
-    """Adds the keys of the network to those of the drawer."""
+    """Adds the keys of the network to the keys of the drawer."""
     fidelity = drawer.one_of(analytic=3, contention=4, flow=4)
     if drawer.placement == "vclos":
         fidelity = "flow"

@@ -28,7 +28,7 @@ def true_ones(features):
 
 
 def of_policies(scenario, found, jobs):
-    """Policies that ran jobs, the network that carried something, and what it did."""
+    """Policies that ran jobs, the network that carried something, and the network's actions."""
     spec = scenario.spec
     if any(job.row["start_s"] for job in jobs):
         for kind in ("scheduling", "placement"):

@@ -195,7 +195,7 @@ def shared(scenario, found, jobs):
 
 
 def fabric(scenario, found, jobs):
-    """No link carries more than it can, and the bytes of a link are those of its jobs."""
+    """No link carries more than it can, and the bytes of a link are the bytes of its jobs."""
     by_link = {}
     for row in found.fabric_jobs:
         by_link[row["link"]] = by_link.get(row["link"], 0) + row.number("bytes")

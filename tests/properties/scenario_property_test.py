@@ -134,7 +134,7 @@ class Judge:
         return done.stderr.strip()
 
     def run_all_ways(self, scenario):
-        """Runs the scenario in all ways; the results must be equal. Returns those of the first, and what it printed."""
+        """Runs the scenario in all ways, whose results must be equal. Returns the results and output of the first way."""
         first = None
         for way, options in WAYS:
             quiet = [] if way == "plain" else ["-q"]
@@ -246,7 +246,7 @@ class Judge:
         return False
 
     def judge(self, scenario):
-        """Runs and judges a scenario that check accepts. Returns what it met; throws Broken."""
+        """Runs and judges a scenario that check accepts. Returns the features that it met; throws Broken."""
         self.prepare(scenario)
         found, code, printed = self.run_all_ways(scenario)
         began = time.monotonic()
@@ -338,7 +338,7 @@ def smaller(scenario):
 
 
 def shrunk(judge, scenario, law, seconds):
-    """The smallest scenario found that breaks the same law, in at most so many seconds, and what it breaks."""
+    """The smallest scenario found that breaks the same law, in at most so many seconds, and the broken law."""
     ends, text, found = time.monotonic() + seconds, None, True
     while found and time.monotonic() < ends:
         found = False

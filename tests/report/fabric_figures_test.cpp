@@ -116,7 +116,7 @@ TEST_CASE("a run that was not asked for delays, or has none, has no figures of t
   for (const Figure& each : run_figures(folder, folder.runs[0], nullptr)) CHECK(!each.id.starts_with("delays"));
 }
 
-TEST_CASE("who fills the busiest links: the rows of a link are what it carried") {
+TEST_CASE("who fills the busiest links: the rows of a link are the bytes that it carried") {
   const TemporaryFolder place;
   write_run(place.path("run"), pairs_of_jobs(place, 2, kFlow));
   const RunFolder folder = read_run_folder(place.path("run"));

@@ -322,7 +322,7 @@ TEST_CASE("the interval of a share in a sweep's figure ends at 0 and 1") {
   CHECK(std::get<2>(point(2000)) == near((1020 + 4.3026527 * 5 / std::sqrt(3.0)) / 2000));
 }
 
-TEST_CASE("the ratios of a sweep to its baseline are those of contend results") {
+TEST_CASE("the ratios of a sweep to its baseline equal the ratios of contend results") {
   const TemporaryFolder place;
   const std::string path = place.path("s.sqlite");
   write_store(path, 4, INT64_MAX, true);
@@ -449,7 +449,7 @@ TEST_CASE("maps relative to a value: one for each other value, cell by cell") {
   CHECK_THROWS_AS(static_cast<void>(choose_axes(data, {}, "network.nik")), InputError);
 }
 
-TEST_CASE("the figures of a sweep are those of contend results") {
+TEST_CASE("the figures of a sweep equal the figures of contend results") {
   const TemporaryFolder place;
   // Of 72 runs: all; the last point has two of three; it has none, and the one before it one.
   for (const std::int64_t end : {72, 71, 67}) {

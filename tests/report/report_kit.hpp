@@ -39,7 +39,7 @@ inline void write_run(const std::string& folder, std::string_view yaml) {
 }
 
 /// A store of `sizes` x 3 policies x 2 kappas x 3 seeds whose figures follow from a formula; one run has failed. Runs
-/// from `end` on are not there yet. With a baseline, every point is compared with that of the first policy.
+/// from `end` on are not there yet. With a baseline, every point is compared with the point of the first policy.
 inline void write_store(const std::string& path, int sizes, std::int64_t end = INT64_MAX, bool baseline = false) {
   const std::vector<StoreParameter> parameters = {{.key = "network.nic",
                                                    .column = "network_nic",

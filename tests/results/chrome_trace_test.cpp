@@ -135,7 +135,7 @@ TEST_CASE("passes of a pipeline have a category, a colour, and a lane for each p
   CHECK(count(text, "\"ph\":\"X\",\"pid\":5,\"tid\":1,") == 1);
 }
 
-TEST_CASE("each lane of a job's rank has a row of its own, from which arrows lead to what it releases") {
+TEST_CASE("each lane of a job's rank has a row of its own, from which arrows lead to the released tasks") {
   const IterationGraph graph = graph_from_text(
       "role w 1 | task h w 5 host | task c w 5 copy-in | compute k w 5 | all-reduce g w 9 | h -> k | h -> g | k -> g");
   const Plan plan{graph};

@@ -114,7 +114,7 @@ TEST_CASE("means over runs: a run without a job of the group has none of it, and
   CHECK(figure(groups[1].figures, "avg_jct_s") == near(10));
 }
 
-TEST_CASE("changes pair groups by value, also those of one side only") {
+TEST_CASE("changes pair groups by value, also groups of one side only") {
   StoredResults base, other;
   base.replicas = {replica({job("a", 1, 0, 10), job("b", 1, 0, 10)})};
   other.replicas = {replica({job("c", 1, 0, 10), job("a", 1, 5, 15)})};
@@ -141,7 +141,7 @@ TEST_CASE("changes of groups have the intervals of their own pairs, tested toget
   CHECK(a.metric->name == "avg_jct_s");
   CHECK(a.change.relative.value == near(1));
   CHECK(a.change.relative.interval_95.low == near(pairs.relative.interval_95.low));
-  CHECK(changes.tests == 2);  // average and percentile of one job are the same; b has one pair, and nobody queues
+  CHECK(changes.tests == 2);  // average and percentile of one job are equal; b has one pair, and nobody queues
   CHECK(a.p_value == near(2 * 2 * pairs.relative.chance_beyond(0, true)));
   CHECK(changes.groups[1].value == "b");
   CHECK(changes.groups[1].changes.front().change.relative.value == near(1));

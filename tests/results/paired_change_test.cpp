@@ -138,7 +138,7 @@ TEST_CASE("a list with its resamples: few blocks, correlated blocks") {
   CHECK(far.error == near(std::hypot(1.5 * plain.error, 2 * std::log(2.0))));
 }
 
-TEST_CASE("no interval of a list is wider than twice that of Student's t without correlation and skewness") {
+TEST_CASE("no interval of a list is wider than twice Student's t interval without correlation and skewness") {
   const std::vector<double> base{10, 10, 10, 10, 10}, even{10, 10, 20, 40, 40};  // logarithms symmetric about log 2
   const ChangeEstimate plain = resampled_change(10, 20, base, even, {.blocks = 40}).relative;
   CHECK(resampled_change(10, 20, base, even, {.blocks = 40, .correlation = 1.9}).relative.error ==

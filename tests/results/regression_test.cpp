@@ -342,7 +342,7 @@ TEST_CASE("rules: when they hold") {
   CHECK_FALSE(measured("avg_jct > 3%"));  // the geometric mean is 2.93%
   CHECK(measured("avg_jct > 2.9s"));
   CHECK_FALSE(measured("avg_jct < -1%"));
-  CHECK(measured("avg_jct < 5%"));  // a rule is what it says: a growth below 5%
+  CHECK(measured("avg_jct < 5%"));  // a rule means its words: a growth below 5%
   CHECK_FALSE(measured("finished < 0"));
   CHECK(measured("finished <= 0"));
   CHECK_FALSE(measured("failed > 0%"));  // 0 of 0 is no change

@@ -66,7 +66,7 @@ TEST_CASE("MSER-5 cuts where the rest is known best, by hand") {
   CHECK_FALSE(mser_5(values).has_value());
 }
 
-TEST_CASE("the window begins at the first job after the cut, at a handy time, and its mean is that of the rest") {
+TEST_CASE("the window begins at the first job after the cut, at a handy time, and its mean is the mean of the rest") {
   std::vector<double> waits = batches(then_even(std::vector<double>(24, 2), 96));
   const WarmUp found = find_warm_up(std::vector{waiting_run(waits)});
   CHECK(found.verdict == WarmUp::Verdict::found);

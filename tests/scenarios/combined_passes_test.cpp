@@ -120,7 +120,7 @@ TEST_CASE("update_per_tensor: Llama 3 8B has 291 tensors, of each of which a ten
         iteration(std::string{kLlama}) + Time::microseconds(100 * 291) - kernels);
 }
 
-TEST_CASE("the tensors of transformers are those of the same networks layer by layer") {
+TEST_CASE("the tensors of transformers equal the tensors of the same networks layer by layer") {
   for (const char* name : {"llama-3-8b", "llama-3-70b"}) {
     const TransformerModel& model = *find_transformer(name);
     const CatalogueEntry* const table = find_model(name);
@@ -272,7 +272,7 @@ TEST_CASE("fusion: DeAR with parallel gathers gradients, or updated weights wher
                   "which begins when all ranks are there"));
 }
 
-TEST_CASE("planned gradients go to an optimizer on the host as those of buckets do") {
+TEST_CASE("planned gradients go to an optimizer on the host as gradients of buckets do") {
   const auto sent = [](std::string_view members) {
     Bytes bytes;
     const std::string entry = fmt::format(

@@ -30,7 +30,7 @@ const std::string kRound =
 
 }  // namespace
 
-TEST_CASE("peaks and bandwidths are those of cores, clocks and memory buses") {
+TEST_CASE("peaks and bandwidths follow from cores, clocks and memory buses") {
   // Cores x 2 flops x boost clock; bus width x rate a pin. From the same makers' specifications, but not the same
   // lines.
   struct Row {

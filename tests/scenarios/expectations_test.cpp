@@ -59,7 +59,7 @@ TEST_CASE("the forms of a bound") {
   CHECK(to_yaml(parsed("")).find("expect") == std::string::npos);
 }
 
-TEST_CASE("every bound prints as what it was read from") {
+TEST_CASE("every bound prints as the text from which it was read") {
   RandomStream random{5, "bounds"};
   for (int round = 0; round < 300; ++round) {
     Scenario s = parsed("");

@@ -166,7 +166,7 @@ TEST_CASE("flows: a link that fails and comes back delays those that cross it, a
   CHECK(stalled[1].end == delayed[1].end);
 }
 
-TEST_CASE("flows: ethereal plans those of one instant together, and again when a spine fails") {
+TEST_CASE("flows: ethereal plans the flows of one instant together, and again when a spine fails") {
   // Four servers a leaf and four spines with cables of 0.5 GB/s.
   Scenario scenario = gigabyte_fabric("leaf-spine", 8);
   scenario.network.topology.fabric.servers_per_leaf = 4;

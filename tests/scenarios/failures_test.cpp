@@ -150,7 +150,7 @@ TEST_CASE("a rate of 0 is a component that never fails") {
                  "nothing would ever be repaired"));
 }
 
-TEST_CASE("the optimal period is that of the job's own rate of failures") {
+TEST_CASE("the optimal period follows from the job's own rate of failures") {
   const Scenario scenario = failing(
       "failures: {preset: rsc-1, repair: {mean: 6h}}\ncheckpoints: {policy: synchronous, period: optimal, cost: "
       "1min}\n");

@@ -77,7 +77,7 @@ TEST_CASE("a job list is opened once for all replicas, scenarios and threads, an
   }
 }
 
-TEST_CASE("a file that changes under way changes nothing, and its results are those of a run of its own") {
+TEST_CASE("a file that changes under way changes nothing, and its results equal the results of a run of its own") {
   const TemporaryFolder folder;
   const std::string path = folder.path("list.csv"), first = ChangingFile::content(4);
   write_file(path, first);

@@ -43,7 +43,7 @@ TEST_CASE("a job sends the bytes of an iteration in the time of its work and its
     const std::vector<double> sent = rates(network, 1);
     CHECK(sent[0] == near(1.5e9 / 2.5));
     CHECK(sent[1] == 0);  // it sends nothing
-    CHECK(sent[2] == 0);  // nobody knows what it sends
+    CHECK(sent[2] == 0);  // nobody knows how much it sends
     // One server could hold it; on two, each sends 2 x 3/4 x 1 GB as well.
     CHECK(rates(network, 4)[0] == near(1.5e9 / 2.5));
   }

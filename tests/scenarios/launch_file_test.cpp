@@ -49,7 +49,7 @@ std::string launch_refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("launch arguments: those of Megatron-LM become members") {
+TEST_CASE("launch arguments: arguments of Megatron-LM become members") {
   const LaunchEntry read = read_launch_files({{"run.sh", kLaunch}});
   CHECK(launch_member(read, "transformer.layers") == "32");
   CHECK(launch_member(read, "transformer.hidden") == "4096");

@@ -43,8 +43,8 @@ struct Launches : ListedJobs {
 }  // namespace
 
 TEST_CASE("launches: an iteration takes as long as its launches where layers are short") {
-  // 40 passes of a worker: 20 x 30 + 20 x 60 us = 1.8 ms. Launches of 20 us take 0.8 ms and are hidden, those of 100 us
-  // take 4 ms.
+  // 40 passes of a worker: 20 x 30 + 20 x 60 us = 1.8 ms. Launches of 20 us take 0.8 ms and are hidden, launches of
+  // 100 us take 4 ms.
   const auto seconds = [](const std::string& members) { return Launches{members, 1}.run().end.to_seconds(); };
   CHECK(seconds("") == near(100 * 1.8e-3, 1e-9));
   CHECK(seconds(", launch: 20us") == near(20e-6 + 100 * 1.8e-3, 1e-9));

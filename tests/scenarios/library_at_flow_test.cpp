@@ -138,7 +138,8 @@ TEST_CASE("nccl at flow: a fabric that is too narrow decides, and so do other jo
   // Inside both of NCCL's trees four servers have six edges, and each sends and gets the tensor twice over its cable of
   // 50 GB/s, where it takes part in four of them.
   CHECK(both.flow_s == near(2 * large.to_double() / 50e9, 5e-3));
-  // Two jobs of four ranks on each of the same two servers have interfaces of their own, or share those of both.
+  // Two jobs of four ranks on each of the same two servers have interfaces of their own, or share the interfaces of
+  // both.
   const auto iteration = [](const std::string& jobs) {
     return run_scenario(parsed(nccl_on("dgx-a100", "single-switch") +
                                "cluster: {servers: 4, gpus_per_server: 8}\n"
@@ -152,7 +153,7 @@ TEST_CASE("nccl at flow: a fabric that is too narrow decides, and so do other jo
   CHECK(iteration("{12: 1}") < iteration("{12: 2}"));
 }
 
-TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
+TEST_CASE("nccl at flow: a machine that isn't the machine of the servers is told") {
   const auto note_of = [](const std::string& server, const std::string& machine) {
     return nccl_machine_note(parsed("network: {fidelity: flow, nic: 200Gbps, server: " + server +
                                     ", collectives: nccl, nccl: {machine: " + machine +
@@ -165,7 +166,7 @@ TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
         std::string::npos);
 }
 
-TEST_CASE("nccl beside interfaces with another rate than those of its machine is told") {
+TEST_CASE("nccl beside interfaces with another rate than its machine's is told") {
   const auto note_of = [](const std::string& nic) {
     return nccl_machine_note(parsed("network: {fidelity: contention, formula: nccl, nccl: {machine: dgx-a100}" + nic +
                                     "}\ncluster: {servers: 8, gpus_per_server: 8}\n")

@@ -23,7 +23,7 @@ TEST_CASE("workload.like: a trace, a number of jobs, scaling") {
   CHECK(s.workload.synthetic.rate == 2);
   CHECK(s.workload.synthetic.longest == Time::seconds(7 * 86'400));
   CHECK(s.workload.synthetic.largest == 16);
-  // Printed, it means the same.
+  // The scenario keeps its meaning when it is printed.
   CHECK(to_yaml(parse_scenario(to_yaml(s), "b.yaml", {}, reader_of({}))) == to_yaml(s));
   CHECK(to_yaml(s).find("generate") == std::string::npos);
   CHECK_FALSE(parsed("workload: {like: itp}\n").workload.synthetic.jobs.has_value());

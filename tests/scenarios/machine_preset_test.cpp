@@ -47,7 +47,7 @@ TEST_CASE("a machine gives what a scenario doesn't say") {
   CHECK(scenario.training[0].device.name == "H100-SXM");
   for (const char* key : {"network.nic", "network.formula", "network.interference", "training.m.device"})
     CHECK(gave(scenario, key));
-  // What it prints means the same, although it now says all of it.
+  // The printed scenario keeps its meaning, although it now gives all keys of the machine.
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
   CHECK(to_yaml(again) == to_yaml(scenario));
 }

@@ -84,7 +84,7 @@ TEST_CASE("context parallelism: what ring, all-gather and all-to-all send") {
   CHECK(context_bytes(token_ring, true) ==
         Sent{{CollectiveKind::all_gather, 4 * outputs}, {CollectiveKind::all_gather, outputs * 4 / 3}});
   CHECK(context_bytes(token_ring, false) == context_bytes(ring, false));
-  // A ring hides behind attention, the others don't. All compute the same, but for the blocks of the ring.
+  // A ring hides behind attention, the others don't. All compute equally long, but for the blocks of the ring.
   const auto shown = [](const ParallelJob& job) {
     return job.iteration.units.front()[1].forward_traffic.added_by({false, true, false});
   };
@@ -279,7 +279,7 @@ TEST_CASE("fusion: search loses to none of the policies from which it sets out, 
   }
 }
 
-TEST_CASE("fusion and compression of the default entry plan the exchange as those of the entry itself do") {
+TEST_CASE("fusion and compression of the default entry plan the exchange as the entry's own do") {
   const auto iteration = [&](const std::string& usual, const std::string& own, const std::string& parallel) {
     return lone_iteration(parsed(fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
                                              "network: {{nic: 3200Gbps, alpha: 10us}}\n"
@@ -448,7 +448,7 @@ TEST_CASE("offloading that makes no sense is refused") {
        "training.m.parallel.offload.weights: needs the optimizer outside of the GPUs, too");
 }
 
-TEST_CASE("documents: attention is that of the slowest GPU, tokens and operations are those of documents") {
+TEST_CASE("documents: attention is the slowest GPU's, tokens and operations are counted in documents") {
   const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 4, recompute: full, parallel: {tensor: 8";
   const ParallelJob whole = composed_job(base + "}");
   // Documents of a quarter of a sequence: a quarter of attention in each pass of a layer, and nothing else changes.
@@ -556,7 +556,7 @@ TEST_CASE("a schedule that merges passes can't gather the weights of single laye
 }
 
 TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond") {
-  // The layers of the job as layers of a data-parallel problem, whose messages are those of single layers.
+  // The layers of the job as layers of a data-parallel problem, whose messages carry single layers.
   const Scenario scenario = composed("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {bucket: 1}");
   for (const int gpus : {1, 8, 64}) {
     TrainingIteration job = plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus).iteration;

@@ -307,7 +307,7 @@ TEST_CASE("parallel: layers are cut evenly, with the ends counted as layers wher
   CHECK(ranges.back().head);
 }
 
-TEST_CASE("parallel: the iteration of a job is that of its schedule, its exchange and its update") {
+TEST_CASE("parallel: the iteration of a job consists of its schedule, its exchange and its update") {
   // Neither pipeline nor data parallelism: nothing but the passes and the update.
   const Scenario alone = with_entry(
       "model: llama-3-8b, sequence: 2048, batch: 1, accumulate: 4, recompute: full, "

@@ -37,7 +37,7 @@ TEST_CASE("messages inside passes slow down what they hide behind, as messages b
     return plan_parallel(scenario, *find_entry(scenario.training, "m"), 64).iteration.units.front()[1];
   };
   // With sequence parallelism two gatherings and two reductions hide in the backward pass, wholly: they add a quarter
-  // of their time. So much do those of the forward pass take, beside which nothing computes.
+  // of their time. So much do the collectives of the forward pass take, beside which nothing computes.
   const std::string split = "tensor: 4, sequence_parallel: true";
   const ModelUnit free = layer(split, "none"), slowed = layer(split, "0.25");
   const Time sent = free.forward_traffic.added_by({true, false, false});
@@ -140,7 +140,7 @@ TEST_CASE("PyTorch's ring: blocks are copied out and added up in fp32, gradients
   CHECK(real.backward_traffic.collectives[1].bytes == Bytes{8192LL * 8192 * 4 * 4});
 }
 
-TEST_CASE("kernels that a framework launches beside those of the cost model begin on the GPU, too") {
+TEST_CASE("kernels that a framework launches beside the kernels of the cost model begin on the GPU, too") {
   const auto layer = [](const std::string& host) {
     const Scenario scenario = priced_scenario(
         "model: llama-3-8b, sequence: 4096, efficiency: sheet, loss: fused, parallel: {}, host: " + host, {});

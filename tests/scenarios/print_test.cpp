@@ -135,7 +135,7 @@ std::string some_text(std::mt19937_64& random) {
   return text;
 }
 
-/// Turns the network into a topology, whose keys leave no room for those of the other fidelities.
+/// Turns the network into a topology, whose keys leave no room for keys of the other fidelities.
 void take_a_topology(std::mt19937_64& random, Scenario& s) {
   s.network.fidelity = Fidelity::flow;
   s.network.nic = ByteRate{125.0 + static_cast<double>(random() >> 20) / 7.0};

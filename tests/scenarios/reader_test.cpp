@@ -155,7 +155,7 @@ TEST_CASE("from version 2 on, transformers are in the format that the tensor cor
   CHECK(type(", device: H100-SXM, parallel: {tensor: 2}", "1") == DataType::fp32);
 }
 
-TEST_CASE("version 1 notes what it has as ideals, and nothing once they are named") {
+TEST_CASE("version 1 notes its ideals, and nothing once they are named") {
   const auto ideals = [](std::string_view text, std::vector<std::string> overrides = {}) {
     return fmt::format("{}", fmt::join(parsed(text, std::move(overrides)).ideals, ", "));
   };

@@ -1,4 +1,4 @@
-// A calibration of a real machine, as it was written: what it holds is read, and predicts.
+// A calibration of a real machine, as it was written: its tables are read, and predict.
 
 #include "calibration/calibrated_device.hpp"
 #include "calibration/median.hpp"

@@ -91,7 +91,7 @@ TEST_CASE("a virtual cluster with others: true takes the jobs of those that are 
   for (const JobRequest& job : drawn->jobs) CHECK(job.vc == "rest");
 }
 
-TEST_CASE("a check refuses jobs like those of a trace if a seed draws one that is too large, and warns otherwise") {
+TEST_CASE("a check refuses jobs like the jobs of a trace if a seed draws one that is too large, and warns otherwise") {
   const auto check = [](const std::string& more) {
     return check_scenario(
         parsed("cluster: {servers: 1, gpus_per_server: 4}\nworkload: {like: philly, jobs: 200" + more + "}\n"));
@@ -310,7 +310,7 @@ TEST_CASE("scheduling.kill_at_limit ends jobs at their limits, and refuses limit
   CHECK_THROWS_AS(static_cast<void>(run_scenario(iterations.scenario, 1)), InputError);
 }
 
-TEST_CASE("scheduling.retries brings jobs back, and refuses what it can't carry out") {
+TEST_CASE("scheduling.retries brings jobs back, and refuses retries that can't be carried out") {
   const char* const cluster = "cluster: {servers: 1, gpus_per_server: 4}";
   const char* const list = "job_id,submit_s,gpus,duration_s,outcome\na,0,4,100,failed\nb,1,4,50,completed\n";
   const Listed never{list, cluster};

@@ -1,4 +1,4 @@
-// Copies of a SharedFunction share what it captured, so the start of the program stays short as keys nest deeper.
+// Copies of a SharedFunction share its captured values, so the start of the program stays short as keys nest deeper.
 
 #include "scenarios/yaml/shared_function.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -34,7 +34,7 @@ TEST_CASE("a shared function is called as a function and can be empty") {
   CHECK(add(4) == 7);
 }
 
-TEST_CASE("copies of a shared function don't copy what it captured") {
+TEST_CASE("copies of a shared function don't copy the captured values") {
   auto captured = std::make_shared<int>(1);
   const SharedFunction<int(int)> first = Inner{captured};
   const long owners = captured.use_count();

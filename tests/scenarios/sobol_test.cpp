@@ -32,7 +32,7 @@ std::size_t boxes_hit(const std::vector<std::vector<double>>& points, std::size_
 
 }  // namespace
 
-TEST_CASE("the first points in three dimensions are those of Joe and Kuo") {
+TEST_CASE("the first points in three dimensions are the points of Joe and Kuo") {
   // Units of an eighth; worked out from the direction numbers 1, 1 1, 1 3 1 (polynomials x + 1 and x^2 + x + 1) with
   // the Gray code of Antonov and Saleev: the points 0 to 7 of their program `sobol.cc`.
   const int expected[8][3] = {{0, 0, 0}, {4, 4, 4}, {6, 2, 2}, {2, 6, 6}, {3, 3, 5}, {7, 7, 1}, {5, 1, 7}, {1, 5, 3}};

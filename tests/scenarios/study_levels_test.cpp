@@ -116,7 +116,7 @@ TEST_CASE("weights averaged now and then, and beside training") {
           .jobs;
   REQUIRE(rows.size() == 16);
   const JobResult &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
-  // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
+  // Three iterations compute, the fourth is an iteration of bsp; a quarter of the bytes.
   const double compute = iteration_value(dense, "iteration_s") * iteration_value(dense, "scaling_efficiency");
   CHECK(iteration_value(local, "iteration_s") ==
         near_absolute(0.75 * compute + 0.25 * iteration_value(dense, "iteration_s"), 1e-9));

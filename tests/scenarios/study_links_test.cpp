@@ -46,7 +46,7 @@ std::vector<std::string> link_complaints(const std::string& links, const std::st
 
 }  // namespace
 
-TEST_CASE("sites of a file: all are workers, or the first so many; the exposed time is that of the collectives") {
+TEST_CASE("sites of a file: all are workers, or the first so many; the exposed time is the time of the collectives") {
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);

@@ -163,7 +163,7 @@ TEST_CASE("a Sobol design of 64 points has one in each stratum of each key and i
   CHECK(std::count_if(texts.begin(), texts.end(), [](const auto& t) { return t.ends_with("spread"); }) == 4);
 }
 
-TEST_CASE("a map in a design that draws: what it should be, once") {
+TEST_CASE("a map in a design that draws: one complaint says how it should look") {
   const auto complaints = [](const std::string& keys) {
     return errors_of("sweep: {sobol: {points: 4, keys: " + keys + "}}\n");
   };

@@ -106,7 +106,8 @@ TEST_CASE("the tests of a table's ratios are corrected for their number") {
   ResultsQuery query = of_metric({});
   query.baseline = {setting("policies.placement", "a")};
   const ResultsTable table = query_results(store, query);
-  // (1, b): the logarithms of 2 and 4 give t = 3 with one degree of freedom, (2, b): those of 1 and 2.25 give t = 1.
+  // (1, b): the logarithms of 2 and 4 give t = 3 with one degree of freedom, (2, b): the logarithms of 1 and 2.25 give
+  // t = 1.
   const auto two_sided = [](double t) { return 1 - 2 * std::atan(t) / std::acos(-1.0); };
   CHECK(table.tests == 2);
   CHECK(std::isnan(table.groups[0].ratios[0].p_value));  // the baseline itself

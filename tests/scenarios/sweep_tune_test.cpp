@@ -169,7 +169,7 @@ TEST_CASE("halving: more seeds for the better points") {
   CHECK(static_cast<std::size_t>(result.runs) == oracle.asked.size());
 }
 
-TEST_CASE("a search that is cut short says what it has") {
+TEST_CASE("a search that is cut short says what has been found") {
   const SweepPlan plan = square();
   Oracle oracle{plan, bowl};
   int calls = 0;
@@ -324,7 +324,8 @@ TEST_CASE("bayes: four landscapes of 576 points in 30 trials, under seeds that m
 
 TEST_CASE("bayes: points that disappoint under one seed leave their other runs to more points") {
   const SweepPlan plan = square(3);
-  // Seeds that move points differently: the bottom of the bowl lies at x = 13, 15 and 17, and that of the sum at 15.
+  // Seeds that move points differently: the bottom of the bowl lies at x = 13, 15 and 17, and the bottom of the sum at
+  // 15.
   const auto value = [](double x, double y, std::int64_t seed) {
     return 100 + bowl(x + 2 - 2 * static_cast<double>(seed), y, 0);
   };

@@ -231,7 +231,7 @@ TEST_CASE("training: a network that does not fit is refused before anything runs
   }
 }
 
-TEST_CASE("one meaning of network.nic: ring costs of a job equal those of the flow model on one switch") {
+TEST_CASE("one meaning of network.nic: ring costs of a job equal the flow model's on one switch") {
   const std::string jobs =
       "cluster: {servers: 8, gpus_per_server: 1}\ntraining: {it: {model: resnet50, batch: 16, fusion: wfbp}}\n";
   const Scenario closed = parsed("network: {nic: 10Gbps, fidelity: contention}\n" + jobs);
@@ -245,7 +245,7 @@ TEST_CASE("one meaning of network.nic: ring costs of a job equal those of the fl
         near(0.8 * 2 * 7 / 8));
 }
 
-TEST_CASE("alpha and beta are those of a whole all-reduce where a run of jobs gives beta") {
+TEST_CASE("alpha and beta describe a whole all-reduce where a run of jobs gives beta") {
   const Scenario whole = parsed("network: {beta: 1ns/B, alpha: 10us}\n");
   CHECK(cost_formula(whole.network).basis == CostBasis::whole);
   CHECK(CostTable{whole.network}.of({32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
@@ -281,7 +281,7 @@ TEST_CASE("training: jobs go through the phases of their method, the study shows
   CHECK(seconds("cold", 8000) > seconds("code", 8000));
 }
 
-TEST_CASE("training: the figures of a job alone are those of the study, by the same names") {
+TEST_CASE("training: the figures of a job alone equal the study's figures, by the same names") {
   const std::string common =
       "network: {fidelity: analytic, nic: 10Gbps, alpha: 30us, inside: {bandwidth: 100Gbps, alpha: 5us}}\n"
       "training: {it: {model: resnet50, batch: 16, fusion: FUSION, compression: METHOD}}\n";

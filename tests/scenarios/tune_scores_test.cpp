@@ -31,7 +31,7 @@ double score_of_point(const TuneScores& scores, const std::vector<TuneRun>& runs
 
 }  // namespace
 
-TEST_CASE("scores: with one seed the score of a point is that of its value") {
+TEST_CASE("scores: with one seed the score of a point is the score of its value") {
   const TuneFigure values{{8}, {2}, {4}};
   const std::vector<TuneRun> runs = first_runs({1, 1, 1});
   for (const bool maximise : {false, true}) {

@@ -1,5 +1,6 @@
 #pragma once
-// QuietObserver ignores all decisions, so that an observer of a test says only what it looks at.
+// QuietObserver ignores all decisions, so that an observer of a test names only the decisions at
+// which it looks.
 
 #include "sim/scheduling.hpp"
 

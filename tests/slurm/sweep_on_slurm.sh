@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `contend sweep --slurm` on a real Slurm of one node: the merged table of four tasks is, byte for byte, that of a run
-# without Slurm; a task that was cancelled is told apart and submitted again alone.
+# `contend sweep --slurm` on a real Slurm of one node: the merged table of four tasks is, byte for byte, the table of a
+# run without Slurm; a task that was cancelled is told apart and submitted again alone.
 #   sweep_on_slurm.sh PROGRAM SOURCE_FOLDER
 # Exits 77 where Slurm can't run.
 set -euo pipefail

@@ -117,7 +117,7 @@ TEST_CASE("on drawn job sets the engine and the time stepper end every job at th
   CHECK(outcome.says("averages equal to the reference: 1 of 1 without the rules, 1 and 1 with one, 1 with both"));
 }
 
-TEST_CASE("without data the suite says what it skips; bad data are bad input") {
+TEST_CASE("without data the suite names the skipped parts; bad data are bad input") {
   const ReferenceData data;
   CHECK_THROWS_AS(run_suite(), InputError);  // no expected.csv
   data.expect("760,760,886,906,high");

@@ -1,6 +1,6 @@
 // Slurm's backfilling on examples that were run on Slurm 22.05.8 with simulated nodes, or follow from its rules by
 // hand. Servers 0 and 1 are the nodes n1 and n2. Minutes of limits are 60 s here. Unless a case says otherwise, a
-// backfill pass follows every change at once and submissions wait for nothing, so that starts and plans are those of
+// backfill pass follows every change at once and submissions wait for nothing, so that starts and plans follow
 // the rules.
 
 #include "validate/backfill/backfill_suite.hpp"

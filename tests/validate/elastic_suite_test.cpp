@@ -13,7 +13,7 @@
 using namespace contend;
 
 // ElasticFlow's trace takes a minute under sanitizers; tests/policies runs its policies there.
-TEST_CASE("elastic: the suite holds, or says what it skipped" * doctest::skip(kSanitized)) {
+TEST_CASE("elastic: the suite holds, or names the skipped parts" * doctest::skip(kSanitized)) {
   std::FILE* const out = std::tmpfile();
   REQUIRE(out != nullptr);
   CHECK(validate_elastic(out) == 0);

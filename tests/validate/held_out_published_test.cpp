@@ -4,8 +4,8 @@
 // the measure: replicas may on average be 1.5 times as far, plus three standard errors of that average.
 //
 // What this shows: the form of the model and the procedure of the fit add little to what the days of a trace differ
-// anyway, and don't depend on having seen the days that they are judged by. What it can't show: that a cluster in a
-// later month looks like the drawing. The halves of these traces differ much (helios-venus: half of the jobs by size;
+// anyway, and don't depend on having seen the days that they are judged by. What the test can't show: that a cluster in
+// a later month looks like the drawing. The halves of these traces differ much (helios-venus: half of the jobs by size;
 // philly: twice the rate), and where they do, the bound is as wide. Nor does it judge the numbers of the shipped
 // tables, which are fitted to both halves: against_traces_published_test.cpp does.
 

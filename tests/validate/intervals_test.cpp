@@ -38,7 +38,7 @@ TEST_CASE("intervals of geometric changes contain the truth as often as they say
   }
 }
 
-TEST_CASE("intervals of a resampled list are wider than those of independent lists") {
+TEST_CASE("intervals of a resampled list are wider than intervals of independent lists") {
   const std::size_t lists = effort(std::size_t{10});
   const std::vector<ListCoverage> rows = list_coverages(0, 42, lists, 5, 1);
   REQUIRE(rows.size() == 6);

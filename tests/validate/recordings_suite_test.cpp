@@ -1,4 +1,4 @@
-// The suite of recordings: public files, where they are, and what it says where they aren't.
+// The suite of recordings: public files, where they are, and the suite's text where they aren't.
 
 #include "validate/recordings/recordings_suite.hpp"
 

@@ -1,4 +1,4 @@
-// The table of published systems: what it names exists, and each scenario runs.
+// The table of published systems: the files that it names exist, and each scenario runs.
 
 #include "validate/systems.hpp"
 #include "scenarios/keys/keys.hpp"

@@ -134,7 +134,7 @@ TEST_CASE("without the unwritten rules the engine ends each job at the nanosecon
   CHECK(moved > sets / 2);  // jobs do wait for memory: otherwise the rules would change nothing
 }
 
-TEST_CASE("the time stepper refuses what it can't run") {
+TEST_CASE("the time stepper refuses scenarios that it can't run") {
   const auto refusal = [](const SteppedStudy& study, const SteppedJob& job) -> std::string {
     try {
       static_cast<void>(step_through(study, std::vector<SteppedJob>{job}));

@@ -7,7 +7,7 @@ namespace contend {
 
 Scenario ada_srsf_scenario(std::string_view placement, std::string_view communication,
                            const std::vector<std::string>& overrides) {
-  // Cluster and job mix are the defaults of the format; the slopes are those of the authors' simulator (10 GbE).
+  // Cluster and job mix are the defaults of the format; the slopes come from the authors' simulator (10 GbE).
   const std::string text = fmt::format(
       "schema_version: 2\n"
       "cluster: {{servers: 16, gpus_per_server: 4, gpu_memory: 32768MiB}}\n"

@@ -36,8 +36,8 @@ struct TimeSteppedRow {
 /// Reads expected.csv of the folder, in row order. Throws InputError.
 [[nodiscard]] std::vector<TimeSteppedRow> read_time_stepped_rows(const std::string& folder);
 
-/// The scenario of a row. `tick` is that of the network: 0 as users get it, or 1 ms, at which the reference ends its
-/// transfers.
+/// The scenario of a row. `tick` is the tick of the network: 0 as users get it, or 1 ms, at which the reference ends
+/// its transfers.
 [[nodiscard]] Scenario time_stepped_scenario(const TimeSteppedRow& row, const std::string& folder, Time tick);
 
 /// The same policies on jobs that the seed of the run draws from the ranges of the reference's job sets.

@@ -29,7 +29,7 @@ struct SteppedJob {
   Bytes memory{1};   ///< on each GPU
 };
 
-/// Cluster, network and policies; the defaults of cluster and network are those of the study.
+/// Cluster, network and policies; cluster and network default to the values of the study.
 struct SteppedStudy {
   int servers = 16;
   int gpus_per_server = 4;
@@ -43,7 +43,7 @@ struct SteppedStudy {
 /// Rules of the released simulator that follow from how it is written and that its description does not mention.
 struct UnwrittenRules {
   /// The last iteration of a job on one server counts as complete only after the memory of ended jobs was released, so
-  /// its memory is free a step later than that of a job on several servers.
+  /// its memory is free a step later than the memory of a job on several servers.
   bool late_release = false;
   /// A job that is placed leaves the list through which the step is going, so the step passes over the job behind it.
   bool skipped_job = false;

@@ -91,7 +91,7 @@ CheckedTable table_of(std::string title, std::span<const MeasuredStep> steps, st
   return table;
 }
 
-/// The table without a verdict, its figures named apart from those of other tables.
+/// The table without a verdict, its figures named apart from the figures of other tables.
 CheckedTable not_judged(CheckedTable table, std::string_view suffix) {
   table.shown_only = true;
   for (CheckedFigure& each : table.checks) {

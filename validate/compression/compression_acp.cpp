@@ -18,16 +18,16 @@ namespace {
 constexpr int kGpus = 32;
 constexpr const char* kDevice = "RTX2080Ti";
 
-/// Batches, ranks and sentences of 64 tokens are those of lzhangbv/acpsgd, batch.sh. The time of one GPU is that of the
-/// survey of 2020 on these nodes (253.1, 212.8 and 49 samples/s); for ResNet-152 it is that of max_speedup.py of
+/// Batches, ranks and sentences of 64 tokens come from batch.sh of lzhangbv/acpsgd. The time of one GPU comes from the
+/// survey of 2020 on these nodes (253.1, 212.8 and 49 samples/s); for ResNet-152 the time comes from max_speedup.py of
 /// trl730109/DreamDDP (91 + 182 ms). The all-reduce of the whole gradient on 32 GPUs takes the survey's iteration
-/// without overlap minus that of one GPU; nobody measured that of ResNet-152.
+/// without overlap minus the iteration of one GPU; nobody measured the all-reduce of ResNet-152.
 struct Network {
   const char* name;
   const char* model;
   int batch, sequence, rank;
   double alone_s;
-  double all_reduce_s;  ///< 0: as long for each byte as that of ResNet-50
+  double all_reduce_s;  ///< 0: as long for each byte as the all-reduce of ResNet-50
 };
 constexpr Network kNetworks[] = {{"ResNet-50", "resnet50", 64, 0, 4, 64 / 253.1, 0.163},
                                  {"ResNet-152", "resnet152", 32, 0, 4, 0.273, 0},

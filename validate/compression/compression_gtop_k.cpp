@@ -166,7 +166,7 @@ DenseConstants fitted(const Measured& model) {
 }
 
 /// Predicts each network with constants that are fitted to the dense rows of the other one. The sum of Top-k's messages
-/// is dense as well: it takes the host's work on dense gradients, beside that of sparse methods.
+/// is dense as well: it takes the host's work on dense gradients, beside the host's work of sparse methods.
 CheckedTable left_out_table(double host) {
   constexpr double kTolerance = 0.15;
   CheckedTable table;

@@ -21,7 +21,7 @@ namespace {
 
 /// Sizes of the factors in lzhangbv/acpsgd, acpsgd.py, where a tensor is a matrix (first dimension, rest), r =
 /// min(rank, n, m), and vectors stay dense. They are in millions of elements, as ratios to the whole gradient, and in
-/// MB (1e6) an iteration. Those of ACP-SGD are means of P and Q.
+/// MB (1e6) an iteration. The figures of ACP-SGD are means of P and Q.
 struct LowRankRow {
   const char* name;
   const char* model;

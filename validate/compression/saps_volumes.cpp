@@ -37,8 +37,8 @@ std::unique_ptr<CompressionMethod> usual_method(std::string_view name) {
   check_failed(__FILE__, __LINE__, "a method of the table", name);
 }
 
-/// The authors count what a worker sends to a server or a peer and what it receives from it. Of an all-gather they
-/// count only what it receives.
+/// The authors count the bytes that a worker sends to a server or a peer, and the bytes that the worker receives from
+/// there. Of an all-gather they count only the bytes that the worker receives.
 double counted(const Op& op, int workers) {
   switch (op.collective) {
     case CollectiveKind::exchange:

@@ -31,7 +31,7 @@ struct ElasticFlowRow {
 
 /// The number of GPUs that a policy gives a job if it doesn't choose one.
 enum class FixedSize : std::uint8_t {
-  listed,   ///< that of the trace
+  listed,   ///< the number in the trace
   largest,  ///< the largest in the table of throughputs, up to 64, which the released EDF tries first
 };
 

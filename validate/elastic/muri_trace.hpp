@@ -10,7 +10,7 @@ inline constexpr int kMuriServers = 8, kMuriGpusPerServer = 8;
 
 struct MuriRow {
   double submit_s = 0;
-  double iteration_s = 0;  ///< 1.015 times that of the trace
+  double iteration_s = 0;  ///< 1.015 times the iteration time in the trace
   double start_s = 0;      ///< what a start takes
   double iterations = 0;
   int gpus = 1;

@@ -11,7 +11,7 @@
 
 namespace contend {
 
-/// Seconds of a step, and those of it in which replicas exchange gradients.
+/// Seconds of a step, and the seconds of the step in which replicas exchange gradients.
 struct MeasuredStep {
   double step_s = 0, sync_s = 0;
 };
@@ -24,8 +24,8 @@ class PolluxApplication {
   PolluxApplication(const std::string& folder, int epochs, int most_local);
 
   /// On a number of GPUs of each of several nodes. A placement that was measured, in any rotation, is taken between the
-  /// two nearest batches; others between those of similar numbers of nodes and GPUs. Throws InputError outside of what
-  /// was measured.
+  /// two nearest batches; others between placements of similar numbers of nodes and GPUs. Throws InputError outside of
+  /// what was measured.
   [[nodiscard]] MeasuredStep step(const std::vector<int>& placement, int local_batch) const;
   /// (var + sqr) / (var / scale + sqr) of gradients in an epoch: how many initial batches one of this size counts for.
   [[nodiscard]] double gain(int batch, int epoch) const;

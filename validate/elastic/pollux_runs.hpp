@@ -7,8 +7,8 @@
 
 namespace contend {
 
-/// One of the workloads 1 to 4 of 160 jobs. The speed of a job on so many GPUs is that of its training from the first
-/// to the last epoch on as few nodes as can hold them, at the measured times of a step and the measured gains of
+/// One of the workloads 1 to 4 of 160 jobs. The speed of a job on so many GPUs is the speed of its training from the
+/// first to the last epoch on as few nodes as can hold them, at the measured times of a step and the measured gains of
 /// batches. `adapts_batch`: in each epoch with the fastest of the batches that were measured; else with the listed one.
 /// Nothing if the data are not there.
 [[nodiscard]] std::optional<Workload> pollux_workload(int workload, bool adapts_batch);

@@ -1,10 +1,10 @@
 // AntMan (Xiao et al., OSDI 2020) as Muri's released simulator has it (Rivendile/Muri at 4e69a78).
 //
-// Guaranteed jobs get GPUs without other guaranteed jobs. A gang that finds too few reserves those of the server that
-// has most of them, and takes more of that server as they become free; a gang of whole servers reserves whole servers.
-// An opportunistic job goes where GPUs are used least: it needs GPUs below a use of 0.8, of which a guaranteed job
-// takes 0.1 (and 0.09 while its gang is not complete) and an opportunistic one 0.9. The sums are floating point and are
-// kept as they are, because what is left of them by rounding decides between GPUs that are equally used.
+// Guaranteed jobs get GPUs without other guaranteed jobs. A gang that finds too few reserves the GPUs of the server
+// that has most of them, and takes more of that server as they become free; a gang of whole servers reserves whole
+// servers. An opportunistic job goes where GPUs are used least: it needs GPUs below a use of 0.8, of which a guaranteed
+// job takes 0.1 (and 0.09 while its gang is not complete) and an opportunistic one 0.9. The sums are floating point and
+// are kept as they are, because what is left of them by rounding decides between GPUs that are equally used.
 //
 // An opportunistic job is slowed down by the jobs on its GPUs, at most to the slowest: it takes twice as long beside
 // another one, and beside a guaranteed one so many iterations of that as its own stages need in what the other's leave.

@@ -145,8 +145,8 @@ class PolluxSimulator {
     place(order, sizes);
   }
 
-  /// Jobs of the same size keep their GPUs. The others take, in this order, those of the node with most free, the first
-  /// of several.
+  /// Jobs of the same size keep their GPUs. The others take, in this order, the GPUs of the node with most free GPUs,
+  /// the first of several.
   static void place(const std::vector<PolluxJob*>& order, const Sizes& sizes) {
     std::vector<int> free(kPolluxNodes, kPolluxGpusPerNode);
     const auto keeps = [&](const PolluxJob* job) { return static_cast<int>(job->nodes.size()) == sizes.at(job); };

@@ -33,8 +33,8 @@ struct ReleasedAverage {
 /// Muri's trace3 on 8 servers of 8 GPUs. Nothing if the trace is not there.
 [[nodiscard]] std::optional<ReleasedAverage> run_muri_trace(MuriOrder order);
 
-/// The rules of AntMan in Muri's simulator that the engine's `antman` doesn't have. What it has in their place follows
-/// each of them.
+/// The rules of AntMan in Muri's simulator that the engine's `antman` doesn't have. After each rule stands the
+/// rule of `antman`.
 struct ReleasedAntManRules {
   bool whole_iterations = true;  ///< an opportunistic job waits for iterations of the guaranteed one; else it takes
                                  ///< twice as long
@@ -68,7 +68,7 @@ struct PolluxRun {
 };
 
 /// One of Pollux' workloads of 160 jobs, 1 to 8, on 16 nodes of 4 T4 in its simulator (released_pollux.cpp), beside the
-/// released completion time of each job, which are those of workloads 1 to 4. Nothing if the data are not there.
+/// released completion time of each job, which exists for workloads 1 to 4. Nothing if the data are not there.
 [[nodiscard]] std::optional<PolluxRun> run_pollux_workload(PolluxRule rule, int workload);
 
 /// What became of the deadlines of ElasticFlow's 195 jobs.

@@ -105,7 +105,8 @@ class RoundsAlone {
   RoundsAlone(const TracedJob& job, const Epochs& epochs)
       : job_{job}, epochs_{epochs}, batch_{job.batch}, all_{job.iterations} {}
 
-  /// One for each epoch. Those of a batch are equal: what starts and changes of the batch cost is spread over them.
+  /// One regime for each epoch. The regimes of a batch are equal: the costs of starts and of changes of the batch are
+  /// spread over them.
   [[nodiscard]] std::vector<BatchRegime> regimes() {
     std::vector<BatchRegime> regimes;
     double seconds = 0;

@@ -38,7 +38,7 @@ FailureSpec slow_part(std::int32_t computing, std::int32_t sending, Time until =
 }
 
 /// The end of a job that has taken iterations of `slow_s` until it took a step, stood then, and takes iterations of
-/// `after_s` from then on. What it had begun is begun again.
+/// `after_s` from then on. An iteration that the job had begun is begun again.
 double stepped_s(double until_s, double stands_s, double slow_s, double after_s) {
   return until_s + stands_s + (static_cast<double>(kTrainedIterations) - std::floor(until_s / slow_s)) * after_s;
 }

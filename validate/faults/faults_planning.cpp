@@ -55,8 +55,8 @@ std::vector<double> iterations_s(const std::vector<ExchangeJob>& jobs, std::size
   return seconds;
 }
 
-/// The bus bandwidth, as a share of that of an interface of 400 Gbit/s, of eight jobs that exchange at once between
-/// servers on two leaves, which eight spines join with as much: the mean over jobs and seeds.
+/// The bus bandwidth, as a share of the bandwidth of an interface of 400 Gbit/s, of eight jobs that exchange at once
+/// between servers on two leaves, which eight spines join with as much: the mean over jobs and seeds.
 double bus_share(const std::string& routing) {
   constexpr std::int64_t kBytes = 1'000'000'000;
   constexpr std::uint32_t kPairs = 8;

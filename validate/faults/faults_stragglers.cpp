@@ -49,7 +49,8 @@ CheckedTable faults_stragglers() {
   constexpr double kSigma = 0.1;
   for (const auto& [gpus, iterations, published] :
        {std::tuple{1, 40'000, 1.005013}, {8, 20'000, 1.15516}, {256, 2'000, 1.32772}}) {
-    // The spread of the largest of many is smaller than that of one: the tolerance is four standard errors or less.
+    // The spread of the largest of many is smaller than the spread of one: the tolerance is four standard errors or
+    // less.
     table.checks.push_back({fmt::format("log-normal, sigma 0.1: the slowest of {}", gpus),
                             published,
                             iteration_s(gpus, iterations, fmt::format("{{jitter: {}}}", kSigma)),

@@ -261,7 +261,7 @@ struct DayList {
   std::vector<double> base, other;
 };
 
-/// The quantile of a value at that of a standard normal variable.
+/// The value at the quantile at which `normal` lies among standard normal values.
 double value_at(BlockValues values, double normal) {
   if (values == BlockValues::lognormal) return std::exp(normal);
   const double above = std::erfc(normal / std::sqrt(2.0)) / 2;

@@ -20,7 +20,7 @@ struct IntervalPopulation {
 /// The share of the trials in which something happened, 0..1.
 struct IntervalCoverage {
   double geometric = 0, of_means = 0;     ///< the interval contains the change of the whole population
-  double difference = 0;                  ///< the same, of the difference of the means, by which rules in seconds judge
+  double difference = 0;                  ///< as `of_means`, of the difference, by which rules in seconds judge
   double one_side = 0;                    ///< the interval of the mean of BASE, as `contend run` shows it
   double alarms_up = 0, alarms_down = 0;  ///< significant changes beyond 0 between sides that don't differ
 };
@@ -38,9 +38,9 @@ struct ListCoverage {
   std::string name;
   double block_days = 0;       ///< mean length of the blocks that were chosen
   double around_list = 0;      ///< resampled_change(), which `contend compare` uses
-  double difference = 0;       ///< the same, of the difference in seconds
+  double difference = 0;       ///< resampled_change() of the difference in seconds
   double resamples_alone = 0;  ///< the scatter of the resamples about their mean
-  double as_independent = 0;   ///< the same divided by the root of their number, as if each were a list of its own
+  double as_independent = 0;   ///< that scatter divided by the root of their number, as if each were a list of its own
 };
 /// Draws job lists of so many days, with the seeds from `first` on, in a queue whose work has this correlation from day
 /// to day, and resamples each. One row for each pair of policies and figure.

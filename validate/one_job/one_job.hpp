@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// One job: what it trains, and on what.
+/// One job: the model that the job trains, and its devices.
 struct OneJobCase {
   std::string model, fusion, compression;
   std::string fidelity;  ///< `analytic` or `contention`

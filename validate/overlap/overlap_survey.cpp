@@ -135,7 +135,7 @@ Interference interference_of(const IterationConstants& constants) {
   return {millionths, millionths};
 }
 
-/// A ring over all GPUs, whose constants are those of a link.
+/// A ring over all GPUs, whose constants describe a link.
 ExchangeCost ring(int gpus, const IterationConstants& constants) {
   return ExchangeCost::ring(
       gpus, {Time::ceil_nanoseconds(constants.alpha_s * 1e9), TimePerByte{constants.beta_ns_per_byte}, {}});
@@ -170,8 +170,8 @@ struct Way {
 
   /// The fits to all of these numbers of GPUs that leave one network out each, in the order of kNetworks.
   [[nodiscard]] LeaveOneOut fits(const Measured<policies>& measured, std::span<const std::size_t> sizes) const {
-    // Where the rows of the other networks hide too little to show interference, it is that of the multiprocessors that
-    // NCCL takes: two to four channels of 68 (docs/models/overlap.md).
+    // Where the rows of the other networks hide too little to show interference, the interference is the share of the
+    // multiprocessors that NCCL takes: two to four channels of 68 (docs/models/overlap.md).
     const IterationConstants guess{20e-6, 0.5, 3.0 / (68 - 3), adam ? 250e-6 : 0.0};
     struct Row {
       std::size_t network, policy, at;
@@ -218,7 +218,7 @@ std::string constants_note(const IterationFit& fit, std::size_t network) {
   return note;
 }
 
-/// The rows of the policies on whose rows constants are fitted, and those of the others.
+/// The rows of the policies on whose rows constants are fitted, and the rows of the other policies.
 struct Predicted {
   CheckedTable fitted, others;
 };

@@ -101,11 +101,11 @@ constexpr std::string_view kTorchtitan = "torchtitan";
 constexpr std::string_view kTorchtitanCommon = "loss: framework, runtime: fsdp2";
 
 // The same program, as Meta measured it later and elsewhere; nothing is set by these rows. docs/performance.md of
-// December 2024: table 2; measurements of June 2025 of asynchronous tensor parallelism on 64 and 256 H100; and those of
-// the 405B model on 128 H100 of 2024.
+// December 2024: table 2; measurements of June 2025 of asynchronous tensor parallelism on 64 and 256 H100; and
+// measurements of the 405B model on 128 H100 of 2024.
 constexpr std::string_view kTorchtitanLater = "torchtitan-later";
 
-// docs/performance.md of 2024: 64 A100 with 80 GB. Their network isn't named; ours is that of Selene.
+// docs/performance.md of 2024: 64 A100 with 80 GB. Their network isn't named; ours is Selene's network.
 constexpr std::string_view kTorchtitanA100 = "torchtitan-a100";
 
 // Megatron-Bridge 25.09, DGX-H100, fp8; gradients are exchanged in two bytes, tensor-parallel communication overlaps
@@ -279,8 +279,8 @@ CheckedFigure memory_of(const Row& row, const Ours& ours) {
   return held;
 }
 
-/// A table whose first row gives the efficiency of products, while the others are judged; that of later rows with the
-/// same figure; and the memory of all rows for which it is published.
+/// A table whose first row gives the efficiency of products, while the others are judged; a table of later rows with
+/// the same figure; and the memory of all rows for which it is published.
 std::vector<CheckedTable> fitted_tables(const std::string& title, std::span<const Row> rows, std::span<const Row> later,
                                         const Machine& machine, std::string_view common) {
   const double efficiency = fitted_efficiency(rows.front(), machine, common);

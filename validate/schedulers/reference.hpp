@@ -35,7 +35,7 @@ enum class ReferencePlacement : std::uint8_t {
   count,         ///< any free GPUs
   consolidated,  ///< Helios (SC'21): one server, the fullest that fits; larger jobs take whole servers and one for the
                  ///< rest
-  yarn,          ///< Tiresias (NSDI'19): the same, but always the first server by id
+  yarn,          ///< Tiresias (NSDI'19): as consolidated, but always the first server by id
   spread,        ///< fleetsim: as consolidated, but a job that fits into one server takes the emptiest
 };
 

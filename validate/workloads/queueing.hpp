@@ -30,14 +30,15 @@ inline constexpr int kPoolServerGpus = 8;
 [[nodiscard]] Queueing queueing_of(std::span<const JobRequest> jobs, double load, int servers);
 
 /// The jobs like `fit`, as many as were fitted, drawn with `seed` for this load of the pool, then brought to exactly
-/// this load: the definition is that of the real list.
+/// this load: the load is defined as for the real list.
 [[nodiscard]] Queueing drawn_queueing(const FittedWorkload& fit, std::uint64_t seed, double load, int servers);
 
 /// Drawn lists beside a real one.
 struct QueueingRatio {
-  double fifo = 1;             ///< mean queueing under FIFO, geometric mean over the lists, over that of the real one
+  double fifo = 1;             ///< mean queueing under FIFO, geometric mean over the lists, over the queueing of the
+                               ///< real list
   double least = 1, most = 1;  ///< of the lists
-  double sjf_gain = 1, easy_gain = 1;  ///< geometric means of the gains, over those of the real list
+  double sjf_gain = 1, easy_gain = 1;  ///< geometric means of the gains, over the gains of the real list
 };
 
 /// At least one list. Queueing of less than a second counts as a second.

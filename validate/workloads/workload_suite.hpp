@@ -1,5 +1,5 @@
 #pragma once
-// The suite `workloads`: queueing of generated workloads beside that of the lists to which they are fitted.
+// The suite `workloads`: queueing of generated workloads beside the queueing of the lists to which they are fitted.
 
 #include "validate/workloads/queueing.hpp"
 #include "validate/workloads/real_lists.hpp"

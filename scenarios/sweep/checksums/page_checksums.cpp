@@ -141,7 +141,7 @@ sqlite3_vfs* system_vfs() {
   return found;
 }
 
-/// Journals and temporary files are those of the system: SQLite has checksums of its own in logs.
+/// The system opens journals and temporary files: SQLite has checksums of its own in logs.
 int open_checked(sqlite3_vfs* /*ours*/, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   sqlite3_vfs* const real = system_vfs();
   if ((flags & SQLITE_OPEN_MAIN_DB) == 0) return real->xOpen(real, name, file, flags, out_flags);

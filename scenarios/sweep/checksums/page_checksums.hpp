@@ -3,7 +3,7 @@
 // flipped bit in a figure as another figure. So each page of a store ends in 8 bytes with the checksum of the rest of
 // the page. They are written with the page and compared whenever SQLite reads the page.
 //
-// The format is that of SQLite's extension cksumvfs (https://sqlite.org/cksumvfs.html): programs that load the
+// The format is taken from SQLite's extension cksumvfs (https://sqlite.org/cksumvfs.html): programs that load the
 // extension compare the checksums, too, and all others read the file as any database. What these write into a store has
 // no right checksum and counts as damage.
 

@@ -179,7 +179,7 @@ TEST_CASE("mixture: hardly an order of the exchange is shorter than the one that
 
 TEST_CASE("pieces beside gradients take what FSMoE's cases say, and less than its third one") {
   // Pan et al., arXiv 2501.10714: conditions Q1 to Q7 and times t1 to t4, for a gathering and a scattering of equal
-  // length. In its third case combines between dispatches hide what it adds for these two.
+  // length. In its third case combines between dispatches hide the time that the case adds for these two.
   RandomStream random{11, "gaps"};
   std::array<int, 5> seen{};
   for (int round = 0; round < effort(2000); ++round) {
@@ -214,7 +214,7 @@ TEST_CASE("experts swap places as long as that makes the fullest rank less full"
   // 10, 6 and 2: 5 and 1 change places, which leaves three times 6.
   CHECK(fullest_over_mean(on_ranks({5, 5, 3, 3, 1, 1}, 3), 3) == near(1.0, 1e-12));
   CHECK(on_ranks({3, 3, 3, 3}, 2) == std::vector<double>{3, 3, 3, 3});
-  // Two ranks that are equally full: one swap leaves the other as full, and counts all the same.
+  // Two ranks that are equally full: one swap leaves the other as full, and counts nevertheless.
   CHECK(fullest_over_mean(on_ranks({4, 4, 4, 4, 1, 1, 1, 1}, 4), 4) == near(1.0, 1e-12));
 }
 

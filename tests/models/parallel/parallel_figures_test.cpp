@@ -20,7 +20,7 @@ using namespace contend;
 
 namespace {
 
-/// One model and what it does: T5 has an encoder, BERT no mask, DeepSeek latent attention and experts.
+/// One model and its work: T5 has an encoder, BERT no mask, DeepSeek latent attention and experts.
 struct Job {
   const char* model;
   MicroBatch work;

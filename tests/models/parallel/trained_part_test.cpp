@@ -16,7 +16,7 @@ using namespace contend;
 
 namespace {
 
-using A = AdapterTarget;  // the names of its values are those of functions of other tests
+using A = AdapterTarget;  // functions of other tests have the names of its values
 
 const TransformerModel& model_named(const char* name) {
   return *find_transformer(name);
@@ -65,7 +65,7 @@ TEST_CASE("LoRA of rank 16 on Llama 2 70B: parameters") {
   // Of LoRA-FA only the second matrix is trained: out x 16.
   CHECK(trained_parameters(model, lora({A::query, A::key, A::value, A::output}, 16, AdapterKind::lora_fa)) ==
         80 * 16 * (2 * 8192 + 2 * 1024));
-  // Gate and up 16 (8,192 + 28,672) each, down the same.
+  // Gate, up and down 16 (8,192 + 28,672) each.
   CHECK(trained_parameters(model, lora({A::gate, A::up, A::down})) == 80 * 16 * 3 * (8192 + 28672));
   CHECK(trained_parameters(model, lora({A::gate_up})) == 80 * 16 * (8192 + 2 * 28672));
 }
@@ -256,7 +256,8 @@ TEST_CASE("frozen weights in fp8 are cast no more, and transposed for the gradie
   };
   const double rows = 1024, k = 4096, n = 3 * 4096;
   CHECK(casts({}).forward.bytes == 4 * (rows * k + n * k));
-  // Down is the first product without an adapter in front of it: input in, and out once; gradient the same; the weight.
+  // Down is the first product without an adapter in front of it: input in, and out once; gradient in, and out once; the
+  // weight.
   const TransformerOperator frozen = casts(lora({A::down}));
   CHECK(frozen.forward.bytes == 3 * rows * k);
   CHECK(frozen.input_gradient.bytes == 3 * rows * n + 2 * n * k);

@@ -143,7 +143,8 @@ TEST_CASE("steps that lack an operation, or have one twice, are refused") {
 
 namespace {
 
-/// One operation of every step and replica in a simple second replay: what it waits for, and who starts with it.
+/// One operation of every step and replica in a simple second replay: the ends for which it waits, and who starts with
+/// it.
 struct Planned {
   Kind kind;
   int index, stage;
@@ -224,7 +225,7 @@ class Plan {
           if (i > 0) ops[sent.back()].after.push_back(sent[sent.size() - 2]);
         }
       }
-      // Those of the first backward pass are begun with the last forward pass before it.
+      // The transfers of the first backward pass are begun with the last forward pass before it.
       for (const auto* first : {&received, &sent})
         if (back && first_backward >= 2 && !first->empty())
           ops[first->front()].after.push_back(passes[static_cast<std::size_t>(first_backward) - 2]);

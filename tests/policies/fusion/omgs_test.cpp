@@ -124,7 +124,7 @@ TEST_CASE("OMGS by hand: merged while the wait is shorter than a start-up and a 
   //   {0, 1} {2}:  ready at 40, selected at 50, sent 50..72; then 70, 80, 80..97
   //   {0} {1, 2}:  30..47; ready at 70, selected at 80, 80..102
   //   {0, 1, 2}:   ready at 60, selected at 70, 70..97
-  // The walk: merging 0 and 1 waits 20 + 10 - 10 - 10 - 0 = 10 and saves 17 + 17 - 22 = 12; with 2 the same.
+  // The walk: merging 0 and 1 waits 20 + 10 - 10 - 10 - 0 = 10 and saves 17 + 17 - 22 = 12; so does merging with 2.
   OverlapProblem problem = chain({20, 20, 20}, {50, 50, 50}, 12);
   const TenNs method;
   problem.method = &method;

@@ -132,7 +132,7 @@ for line in sys.stdin:
 
 }  // namespace
 
-TEST_CASE("the FIFO and SRTF of the page in Python give the same runs as those of the program") {
+TEST_CASE("the FIFO and SRTF of the page in Python give the same runs as the program's") {
   const Scripts scripts;
   for (const std::string_view text : {kSharing, kTimed}) {
     check_equal(text, "scheduling", "fifo", scripts.command(example("my_policy.py"), "fifo"));
@@ -140,13 +140,13 @@ TEST_CASE("the FIFO and SRTF of the page in Python give the same runs as those o
   }
 }
 
-TEST_CASE("the first fit of the page in Python gives the same runs as that of the program") {
+TEST_CASE("the first fit of the page in Python gives the same runs as the program's") {
   const Scripts scripts;
   check_equal(kSharing, "placement", "first-fit", scripts.command(example("first_fit.py")));
   check_equal(kTimed, "placement", "first-fit", scripts.command(example("first_fit.py")));
 }
 
-TEST_CASE("SRSF(2) for messages in Python gives the same runs as that of the program") {
+TEST_CASE("SRSF(2) for messages in Python gives the same runs as the program's") {
   const Scripts scripts;
   check_equal(kSharing, "communication", "{policy: srsf, ways: 2}", scripts.command(R"(
 import json, sys
@@ -163,7 +163,7 @@ for line in sys.stdin:
 )"));
 }
 
-TEST_CASE("a preemptive SRTF in Python, which asks for the state of running jobs, equals that of the program") {
+TEST_CASE("a preemptive SRTF in Python, which asks for the state of running jobs, equals the program's") {
   const Scripts scripts;
   check_equal(kTimed, "scheduling", "{policy: srtf, preemptive: true}", scripts.command(R"(
 import json, sys
