@@ -10,8 +10,8 @@
 
 namespace contend {
 
-/// One graph for iterations that a fusion policy planned phase by phase: the passes of the layers, which are the same
-/// in all, and the messages of each phase, with channels of its own if those of the first phase are others. `planned`
+/// One graph for iterations that a fusion policy planned phase by phase: the passes of the layers, which are equal
+/// in all, and the messages of each phase, with channels of its own if the first phase has other channels. `planned`
 /// has one iteration for each phase of `phases`.
 [[nodiscard]] FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned);
 

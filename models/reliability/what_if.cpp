@@ -185,7 +185,8 @@ void WhatIf::add_dependencies() {
   }
 }
 
-/// A message ends together with that of its peer; other transfers with those of the stages that take part.
+/// A message ends together with the message of its peer; other transfers with the transfers of the stages that take
+/// part.
 void WhatIf::add_groups() {
   std::vector<bool> is_done(nodes_.size(), false);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
