@@ -12,7 +12,7 @@ namespace contend {
 
 namespace {
 
-/// True if the count of an operation is among those of the occupant, or of the operations of the job as a whole.
+/// True if the count of an operation is among the counts of the occupant, or of the job as a whole.
 bool counts_in(const Plan::PlannedOp& op, const Occupant* occupant) {
   return op.per_rank ? occupant != nullptr && op.op.role == occupant->role : occupant == nullptr;
 }

@@ -23,7 +23,7 @@ struct SharedGraph {
   IterationGraph graph;
   double share = 1;
 };
-/// The graphs whose mean iteration is that of a long job: the graph itself if its phases repeat, else that of each
+/// The graphs whose mean iteration is as in a long job: the graph itself if its phases repeat, else the graph of each
 /// phase that has a share.
 [[nodiscard]] std::vector<SharedGraph> repeating_graphs(const IterationGraph& graph);
 

@@ -137,9 +137,9 @@ struct PipelineTimes {
 
 /// Executes a valid plan: every step starts as soon as the step before it on its rank has ended and the data that it
 /// needs have arrived. Of a plan that leaves rounds out, makespan, busy, bubble and span have them, too, and start and
-/// end are the times of the shorter plan; throws UnleaptRounds if its rounds don't come to take the same time each. Throws
-/// InputError if the costs don't have an entry for each stage and boundary, or are negative, or if ranks wait for each
-/// other for ever.
+/// end are the times of the shorter plan; throws UnleaptRounds if its rounds don't come to take the same time each.
+/// Throws InputError if the costs don't have an entry for each stage and boundary, or are negative, or if ranks wait
+/// for each other for ever.
 [[nodiscard]] PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs);
 
 }  // namespace contend

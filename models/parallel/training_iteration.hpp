@@ -73,8 +73,8 @@ struct UpdateGather {
   RankGroups groups;
 };
 
-/// What an iteration consists of. Degrees are the degrees of Megatron-LM; expert groups are a second partition of the
-/// same ranks: `expert_tensor` is its fastest coordinate, then `expert`.
+/// What an iteration consists of. The degrees are defined as in Megatron-LM; expert groups are a second partition of
+/// the same ranks: `expert_tensor` is its fastest coordinate, then `expert`.
 struct TrainingIteration {
   PipelinePlan plan;
   std::vector<std::vector<ModelUnit>> units;  ///< [model stage], in forward order
