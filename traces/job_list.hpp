@@ -5,7 +5,7 @@
 //                 reach to the nanosecond
 //   gpus          size of the gang, 1 to 1,000,000
 // and what there is to do, in each row one of
-//   model, iterations  the model that it trains: a training profile (`contend list models`) or an entry of the scenario's
+//   model, iterations  its model: a training profile (`contend list models`) or an entry of the scenario's
 //                 `training`; and how many of its iterations, >= 1
 //   fusion, compression, batch  where they differ from the entry: values as in `training`, such as dear or
 //                 {policy: ddp, mib: 10}
@@ -63,7 +63,7 @@ struct JobList {
 };
 
 /// Reads a file, compressed with gzip or not, as read_job_list() does, but for the models: jobs of iterations may name
-/// names of `models`, or any if that is empty. `file` gives the bytes, `name` is for messages.
+/// the entries of `models`, or any if that is empty. `file` gives the bytes, `name` is for messages.
 [[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name,
                                            std::span<const std::string> models = {});
 

@@ -103,7 +103,7 @@ WhatIf::WhatIf(std::vector<StepOp> ops) : ops_{std::move(ops)} {
   }
   if (ops_.size() != steps_.size() * static_cast<std::size_t>(replicas_) * nodes_.size())
     throw InputError{
-        fmt::format("{} operations are not the operations of {} steps, {} replicas", ops_.size(), steps_.size(), replicas_)};
+        fmt::format("{} operations do not fit {} steps, {} replicas", ops_.size(), steps_.size(), replicas_)};
   add_dependencies();
   add_groups();
   order_groups();

@@ -256,7 +256,7 @@ TEST_CASE("shares of a sheet: tiles over units, the fill of a tile, the power li
   CHECK(share_of(device, {1, 64, 64, 1000}) == near(0.25));
   products.fill = 250;
   CHECK(share_of(device, {1, 512, 256, 1000}) == near(0.8));
-  // Tiles of 64 x 64 take 1 + 64 / 32 as long for their edges, those of 256 x 128 1.75 times, which their share has.
+  // Tiles of 64 x 64 take 1 + 64 / 32 as long for their edges, tiles of 256 x 128 1.75 times, which their share has.
   products = {.share = 0.7, .edge = 64};
   CHECK(share_of(device, {1, 64, 64, 1000}) == near(0.25 * 0.7 * 1.75 / 3));
   // All of 100 W pay for 0.64 TFLOP/s at the clock of the peak; at 0.8 of the clock a flop takes 0.64 of the energy.

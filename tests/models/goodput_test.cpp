@@ -21,7 +21,7 @@ const GoodputModel kReleased{{.121, .00568, .0236, .00634, .0118, .00317, 1.14},
 
 }  // namespace
 
-TEST_CASE("goodput: throughput and efficiency are those of the released code") {
+TEST_CASE("goodput: throughput and efficiency are as in the released code") {
   const auto throughput = [](int nodes, int replicas, int local, int accumulated) {
     return step_throughput(kReleased.step, nodes, replicas, local, accumulated);
   };
@@ -34,7 +34,7 @@ TEST_CASE("goodput: throughput and efficiency are those of the released code") {
   CHECK(efficiency(16 * 64 * 2) == near(.083640284, 1e-8));
 }
 
-TEST_CASE("goodput: the best batch is that of the released code") {
+TEST_CASE("goodput: the best batch is the best batch of the released code") {
   const BestBatch one = best_batch(kReleased, 1, 1), four = best_batch(kReleased, 1, 4),
                   sixteen = best_batch(kReleased, 4, 16);
   CHECK(one.goodput == near(150.936276, 1e-8));

@@ -18,7 +18,7 @@ struct Row {
 };
 }  // namespace
 
-TEST_CASE("the profiles are those of the reference table, in order of name") {
+TEST_CASE("the profiles are the profiles of the reference table, in order of name") {
   // Size and memory in MiB, times in ms: authors' simulator of arXiv 2002.10105.
   const Row rows[] = {{"inception-v3", 103.0, 3291, 16, 35, 52},
                       {"lstm", 251.8, 2751, 64, 32, 47},

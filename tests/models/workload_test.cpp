@@ -24,7 +24,7 @@ bool same(const JobRequest& a, const JobRequest& b) {
 
 }  // namespace
 
-TEST_CASE("the default mix is that of the reference: 160 jobs, counts by size, ranges inclusive") {
+TEST_CASE("the default mix is the mix of the reference: 160 jobs, counts by size, ranges inclusive") {
   std::set<std::string> models;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<JobRequest> jobs = generate_jobs({}, seed);

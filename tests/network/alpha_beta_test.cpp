@@ -98,7 +98,7 @@ TEST_CASE("usage is counted up to any instant, also in the middle of transfers")
   CHECK(driver.job(0, 70).transfers == 1);
 }
 
-TEST_CASE("two transfers of one job: its active time is that of either, not the sum") {
+TEST_CASE("two transfers of one job: its active time is the time of either, not the sum") {
   Driver driver{cost(0, 1, 0), false, 4, 1};
   driver.start(0, 100, {0, 1}, 0);
   driver.start(0, 100, {2, 3}, 50);
@@ -149,7 +149,7 @@ TEST_CASE("ticks: a transfer ends at the next multiple, and an end on a multiple
   CHECK(driver.finish(30).size() == 2);
   driver.start(2, 28, {0, 1}, 33);
   CHECK(driver.next() == 70);
-  CHECK(driver.network->solo_time(Driver::request(2, 28, Driver::ids({0, 1}))).ns() == 28);  // what it costs, not when
+  CHECK(driver.network->solo_time(Driver::request(2, 28, Driver::ids({0, 1}))).ns() == 28);  // its cost, not its end
 }
 
 TEST_CASE("transfers that end together are reported in order of their ids") {

@@ -80,7 +80,7 @@ TEST_CASE("no shift of two jobs is better, and shifts of several are never worse
   CHECK(better * 10 > cases);
 }
 
-TEST_CASE("the affinity graph gives each job one shift that agrees with those of all links, unless it has a cycle") {
+TEST_CASE("the affinity graph gives a job one shift that agrees with the shifts of all links unless it has a cycle") {
   const std::vector<Time> periods = ns({40, 60, 100});
   const auto edge = [](std::size_t job, std::size_t link, std::int64_t shift) {
     return AffinityEdge{job, link, Time::nanoseconds(shift)};

@@ -240,7 +240,7 @@ TEST_CASE("auto: trees for small messages, rings for large ones, by the closed f
   }
 }
 
-TEST_CASE("auto on a fabric takes the candidate whose run is fastest, and predicts what it takes") {
+TEST_CASE("auto on a fabric takes the candidate whose run is fastest, and predicts its time") {
   std::vector<std::pair<TopologySpec, std::size_t>> fabrics;
   TopologySpec spec;
   spec.fabric.kind = "leaf-spine";

@@ -122,7 +122,7 @@ TEST_CASE("a link that fails stalls its flows; when it comes back they go on") {
   CHECK(network.next_end().ns() == 1150);  // 75 bytes left at 1/2
 }
 
-TEST_CASE("a cancelled flow has carried what it sent") {
+TEST_CASE("a cancelled flow has carried the bytes that it sent") {
   FluidNetwork network{std::vector<double>{1e9}};
   const FlowId a = network.start({.links = kFirst, .bytes = 100}, Time{});
   CHECK(network.next_end().ns() == 100);

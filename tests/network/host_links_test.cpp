@@ -34,7 +34,7 @@ std::int64_t end_next(HostModel& hosts, std::size_t uses = 1) {
   return next.ns();
 }
 
-/// When jobs end that share servers of two GPUs with these rates; by job. Leaping must give the same.
+/// When jobs end that share servers of two GPUs with these rates; by job. Leaping must give equal ends.
 std::vector<std::int64_t> ends(const HostRates& rates, int servers, const std::vector<TestJob>& jobs) {
   const Setup setup{.servers = servers, .gpus_per_server = 2};
   const auto run = [&](bool leap) {
@@ -83,7 +83,7 @@ TEST_CASE("a use goes at the pace of its fullest server") {
   const auto hosts = make_host_links({.link = kTwo}, 2, 2);
   // Both GPUs of server 0 and one of server 1: 100 bytes each take 100, though server 1 could do it in 50.
   hosts->start(gpus({0, 1, 2}), {.out = Bytes{100}}, Time::nanoseconds(50), Time{});
-  // What it leaves of server 1 is 1 GB/s for the other GPU.
+  // It leaves 1 GB/s of server 1 for the other GPU.
   hosts->start(gpus({3}), {.out = Bytes{60}}, Time::nanoseconds(30), Time{});
   CHECK(end_next(*hosts) == 60);
   CHECK(end_next(*hosts) == 100);

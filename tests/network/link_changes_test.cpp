@@ -71,7 +71,7 @@ TEST_CASE("link changes: causes on one link multiply, and each ends by itself") 
   const std::vector<std::string> expected{"12 1 0.5", "20 0 0", "20 1 0",    "30 0 1", "30 1 0.25",
                                           "50 0 0",   "50 1 0", "55 2 0.25", "60 0 1", "60 1 0.5"};
   CHECK(changes(links, 79, 1) == expected);
-  // What is carried out late is the same, in the same order.
+  // Changes that are carried out late are equal, in the same order.
   CHECK(changes(links, 79, 79) == expected);
   CHECK(changes(LinkChanges{3, {}, {}, 1}, 100, 10).empty());
   CHECK(LinkChanges{3, {}, {}, 1}.next() == Time::never());

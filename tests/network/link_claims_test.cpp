@@ -44,7 +44,7 @@ TEST_CASE("a job is apart while no other has a route over its links") {
   CHECK(std::ranges::equal(claims.links(c), std::vector<LinkId>{LinkId{1U}, LinkId{3U}}));
 }
 
-TEST_CASE("claims are those of a plain count, over random jobs that come, send elsewhere, and leave") {
+TEST_CASE("claims are the claims of a plain count, over random jobs that come, send elsewhere, and leave") {
   constexpr std::uint32_t kLinks = 12, kJobs = 6;
   RandomStream random{1, "claims"};
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.uniform_integer(0, n - 1)); };

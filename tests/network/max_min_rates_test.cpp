@@ -85,7 +85,7 @@ class ChangingSystem {
     compared_ += rates.size();
     return {};
   }
-  /// Rates that were compared, and those of them that rounding of the capacities moves by more than 1e-9.
+  /// Rates that were compared, and how many of them rounding of the capacities moves by more than 1e-9.
   [[nodiscard]] std::size_t compared() const { return compared_; }
   [[nodiscard]] std::size_t doubtful() const { return doubtful_; }
   [[nodiscard]] MaxMinRates::Work work() const { return rates_.work(); }
@@ -146,7 +146,7 @@ TEST_CASE("hand-worked max-min shares") {
 }
 
 TEST_CASE("hand-worked shares by priority") {
-  // The first takes what it wants of 10, its cap of 4; two of priority 1 share the other 6; priority 2 gets nothing.
+  // The first takes its cap of 4 out of 10; two of priority 1 share the other 6; priority 2 gets nothing.
   check_rates({10}, {over({0}, 1, 4), over({0}, 1, 0, 1), over({0}, 2, 0, 1), over({0}, 1e6, 0, 2)}, {4, 2, 4, 0});
   // Nothing of B is left for f1, however little f1 shares with f0 elsewhere; f2 takes what f0 leaves of A.
   check_rates({10, 4}, {over({0, 1}), over({1}, 1, 0, 1), over({0}, 1, 0, 1)}, {4, 0, 6});
@@ -204,7 +204,7 @@ TEST_CASE("progressive filling is max-min fair on 10,000 random systems, and sol
   }
 }
 
-TEST_CASE("after any changes the incremental rates are those of filling from empty") {
+TEST_CASE("after any changes the incremental rates are the rates of filling from empty") {
   const int cases = effort(400);
   RandomStream random{11, "changes"};
   std::size_t at_bottleneck = 0, at_cap = 0, stopped = 0;

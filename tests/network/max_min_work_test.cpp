@@ -1,5 +1,6 @@
 // How much MaxMinRates does: which changes it sweeps and which it fills, and how far back. The rates are tested
-// elsewhere; the counts here are those of the rules in max_min_switch.cpp and max_min_fill.cpp, and change with them.
+// elsewhere; the counts here are the counts of the rules in max_min_switch.cpp and max_min_fill.cpp, and change with
+// them.
 
 #include "network/max_min_rates.hpp"
 #include "sim/random_stream.hpp"

@@ -1,5 +1,5 @@
 // Each equation of NCCL's cost model worked out by hand, on communicators whose numbers are all different, and the
-// limits of what it accepts.
+// the limits of its input.
 
 #include "network/library/nccl_model.hpp"
 
@@ -187,7 +187,7 @@ TEST_CASE("NCCL: switches of the network add for several GPUs a channel") {
   CHECK(rate(it, NcclAlgorithm::collnet_chain, NcclProtocol::simple, kReduce, {.channel_rate = 5.0}) == near(10));
   // One hop inside for any number of others, whose data are added one after the other.
   CHECK(start(it, NcclAlgorithm::collnet_direct) == near(2 * (3.7 + 7 * 0.4) + 31));
-  // With one GPU a server a hop of the network takes that of the tree.
+  // With one GPU a server a hop of the network takes the latency of the tree.
   CHECK(start(ranks_on({1, 1}), NcclAlgorithm::collnet_direct) == near(14));
   CHECK(start(ranks_on({2, 2}), NcclAlgorithm::collnet_direct) == near(2 * (3.7 + 0.4) + 31));
   CHECK(start(ranks_on({3, 2}), NcclAlgorithm::collnet_direct) == near(2 * (3.7 + 0.4) + 31));

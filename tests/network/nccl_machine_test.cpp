@@ -62,7 +62,7 @@ TEST_CASE("NCCL machines: a library gives seconds for ranks on any servers") {
   const std::vector<int> even(16, 8), single{1};
   CHECK(library.seconds(CollectiveKind::all_reduce, Bytes{1 << 20}, even) == near(125.7e-6, 1e-3));
   CHECK(library.seconds(CollectiveKind::all_reduce, Bytes{1 << 20}, single) == near_absolute(0, 1e-15));
-  // NCCL knows the mean number of ranks of a server only; its channels are those of the fewest.
+  // NCCL knows the mean number of ranks of a server only; its channels are the channels of the fewest.
   const std::vector<int> uneven{8, 4};
   const double seconds = library.seconds(CollectiveKind::all_reduce, Bytes{1 << 28}, uneven);
   const std::vector<int> fewer{4, 4};

@@ -129,7 +129,7 @@ TEST_CASE("NCCL planning: the channels that a communicator launches") {
   const auto launched = [](const NcclMachine& machine, std::vector<int> ranks, int channels, double rate) {
     return with_graph(machine, std::move(ranks), {channels, rate, rate}).launched;
   };
-  // Twice those of the graph, and four times few fast ones between servers.
+  // Twice the channels of the graph, and four times few fast ones between servers.
   CHECK(launched(hopper, {4, 4}, 4, 46) == 16);
   CHECK(launched(hopper, {4, 4}, 4, 45) == 8);
   CHECK(launched(hopper, {4, 4}, 7, 46) == 28);

@@ -109,7 +109,7 @@ TEST_CASE("every algorithm: the closed form on servers is the time of its messag
         INFO(row.name, " ", name_of(kind), " on ", servers, " x ", each, ", ", shape.chunks, " chunks");
         const bool is_tree_across = row.name == "binomial-tree" && servers > 1 && each == 3;
         if (is_tree_across)
-          continue;  // in order of rank its steps are not those of a tree inside and one among servers
+          continue;  // in order of rank its steps are not the steps of a tree inside and one among servers
         compared.insert(row.name);
         if (schedule.by_rank && servers > 1 && each > 1) {
           // Ranks that wait for their own data hide what happens inside a server behind the messages between servers.

@@ -186,7 +186,7 @@ TEST_CASE("in a run, jobs share what is left while a spine is down, and part aga
 
 TEST_CASE("whole flows of many leaves may meet though they need not, when one after the other chooses") {
   // Every permutation of the servers of leaves with as many spines has paths that share no link (Koenig). A plan that
-  // keeps what it has chosen, as C4P does, misses some of them by one flow.
+  // keeps its choice, as C4P does, misses some of them by one flow.
   RandomStream random{5, "permutations"};
   constexpr std::size_t kLeaves = 4, kEach = 4;
   int alone = 0;

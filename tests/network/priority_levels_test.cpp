@@ -111,7 +111,7 @@ PriorityLevels plain_levels(std::size_t jobs, std::span<const JobConflict> confl
 
 }  // namespace
 
-TEST_CASE("levels are those of a plain search through the same orders") {
+TEST_CASE("levels are the levels of a plain search through the same orders") {
   RandomStream random{6, "priority levels"};
   for (int i = 0; i < effort(60); ++i) {
     CAPTURE(i);

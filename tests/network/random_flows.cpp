@@ -110,7 +110,7 @@ std::string max_min_fault(const FlowSystem& system, const std::vector<double>& r
   const std::size_t links = system.capacities.size();
   int priorities = 1;
   for (const FlowDemand& flow : flows) priorities = std::max(priorities, flow.priority + 1);
-  // By priority and link: the load with that of higher priorities, and the largest level.
+  // By priority and link: the load with the load of higher priorities, and the largest level.
   std::vector<std::vector<double>> load(static_cast<std::size_t>(priorities), std::vector<double>(links, 0));
   std::vector<std::vector<double>> top = load;
   for (std::size_t f = 0; f < flows.size(); ++f) {

@@ -58,7 +58,7 @@ TEST_CASE("spraying gives every shortest path the same share") {
   CHECK(route.latency.ns() == 2 * 150 + 4 * 500);
 }
 
-TEST_CASE("the latency of a sprayed flow is that of its slowest path") {
+TEST_CASE("the latency of a sprayed flow is the latency of its slowest path") {
   GraphSpec graph;
   graph.nodes = {
       {"a", NodeKind::gpu, 0, false}, {"b", NodeKind::gpu, 1, false}, {"x", {}, {}, false}, {"y", {}, {}, false}};

@@ -33,7 +33,7 @@ TEST_CASE("without switches above the servers there is one group") {
   CHECK(server_groups(build_topology(torus({2, 2}), 4, 1)).back() == std::vector<std::uint32_t>{0, 0, 0, 0});
 }
 
-TEST_CASE("sites: those that the fastest links join, then those of slower ones") {
+TEST_CASE("sites: servers that the fastest links join, then servers that slower links join") {
   LinkMatrix sites{{"a", "b", "c", "d", "e"}};
   const auto join = [&](std::size_t from, std::size_t to, double rate, double back) {
     sites.set(from, to, {Time{}, ByteRate{rate}});

@@ -152,7 +152,7 @@ TEST_CASE("a job that ran out of time comes back as after other failures") {
   CHECK(failed.jobs[0].finish.ns() == 190'000);
 }
 
-TEST_CASE("a time-out may be counted in iterations, and says what it was") {
+TEST_CASE("a time-out may be counted in iterations, and says its length") {
   StallingJobs stalling;
   StallCauses causes;
   stalling.decisions = &causes;

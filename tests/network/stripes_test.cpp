@@ -129,7 +129,7 @@ TEST_CASE("rings use all 8 interfaces equally, and stay in their rails") {
   }
 }
 
-TEST_CASE("the other collectives on stripes: every rank has what it should, and the interfaces carry equal parts") {
+TEST_CASE("the other collectives on stripes: every rank has its data, and the interfaces carry equal parts") {
   const Topology topology = build_topology(eight_rails(true), 3, 8);
   const auto router = make_rail_proxy_router(topology, make_ecmp_router(topology, 1));
   const std::vector<NodeId> order = topological_order(topology.gpus(), topology);
@@ -200,7 +200,7 @@ TEST_CASE("between rails data go by NVLink to the GPU of the other rail; over PC
   }
 }
 
-TEST_CASE("probed costs of stripes are those of the run") {
+TEST_CASE("probed costs of stripes are the costs of the run") {
   for (const bool rail_optimised : {false, true}) {
     const Topology topology = build_topology(eight_rails(rail_optimised), 4, 8);
     const auto router = make_rail_proxy_router(topology, make_ecmp_router(topology, 1));

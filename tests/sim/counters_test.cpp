@@ -16,7 +16,7 @@ using namespace contend::test;
 
 namespace {
 
-/// Ranks of `a` post after 10 ns, those of `b` wait for that, `bound` iterations behind or not, and take 3 ns.
+/// Ranks of `a` post after 10 ns, the ranks of `b` wait for that, `bound` iterations behind or not, and take 3 ns.
 std::string followed(int bound) {
   return fmt::format(
       "role a 1 | role b 1 | counter c | compute x a 10 | post p a c 1 | await q b c 1 {} | compute y b 3 | "

@@ -73,7 +73,7 @@ class Packed final : public PlacementPolicy {
   int& questions_;
 };
 
-/// A running job and what it loses if it is preempted.
+/// A running job and the work that it loses if it is preempted.
 struct Holder {
   JobId job;
   Gpus gpus;
@@ -405,7 +405,7 @@ class MadeUp {
 
 }  // namespace
 
-TEST_CASE("the jobs that give way are those of the plain rule, on random clusters") {
+TEST_CASE("the jobs that give way are the jobs of the plain rule, on random clusters") {
   RandomStream stream{1, "eviction_test"};
   int with_victims = 0, in_vain = 0, unasked = 0;
   for (int round = 0; round < effort(2000); ++round) {

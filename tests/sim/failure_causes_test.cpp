@@ -70,7 +70,7 @@ CauseLines causes(StruckCluster cluster) {
 }  // namespace
 
 TEST_CASE("the cause of an interruption: what struck, and on which GPU or server of the job") {
-  // Job 0 has GPUs 0 to 5, of which 4 and 5 are those of server 1, job 1 has GPUs 6 and 7; 8 to 11 are free.
+  // Job 0 has GPUs 0 to 5, of which 4 and 5 are the GPUs of server 1, job 1 has GPUs 6 and 7; 8 to 11 are free.
   StruckCluster cluster{.servers = 3, .gpus_per_server = 4, .jobs = {}};
   add_jobs(cluster, {{6, 100}, {2, 100}});
   const auto lines = [&cluster](std::vector<Outage> outages) {
@@ -180,7 +180,7 @@ TEST_CASE("the cause of an interruption: who noticed it first, and after how lon
   const std::string gpu = "10 s, job 0: an outage on GPU 0 of server 0";
   CHECK(lines({outage_s(10, 20, 0, 1)}) == CauseLines{gpu + ", noticed 7 s later"});
   CHECK(lines({outage_s(10, 20, 0, 1, FoundBy::exit_code)}) == CauseLines{gpu + ", found 3 s later by its exit code"});
-  // The last heartbeat came at 8 s; those of 12, 16 and 20 s are missed.
+  // The last heartbeat came at 8 s; the heartbeats of 12, 16 and 20 s are missed.
   CHECK(lines({outage_s(10, 20, 0, 1, FoundBy::heartbeat)}) ==
         CauseLines{gpu + ", found 10 s later by its heartbeats"});
   CHECK(lines({outage_s(10, 20, 0, 1, FoundBy::timeout)}) == CauseLines{gpu + ", found 60 s later by a time-out"});

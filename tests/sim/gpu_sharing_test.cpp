@@ -204,7 +204,7 @@ TEST_CASE("sharing: a restart takes its time whoever is there, and makes no prog
   CHECK(job.held == Time::seconds(10 + 4 + 3));
 }
 
-TEST_CASE("sharing: a preempted job keeps what it had saved by its own clock") {
+TEST_CASE("sharing: a preempted job keeps the work saved by its own clock") {
   // A saves each 2 s of work. At 8 s it has done 2 + 3 s; 4 s are saved, and the 2 s that 1 s of work took are lost.
   SimulationOptions options;
   options.rules.preemption.checkpoint_interval = Time::seconds(2);

@@ -37,7 +37,7 @@ class GraphOracle {
     }
   }
 
-  /// Lines `operation#iteration rank start-end`, sorted; of what is no task, rank - or that of the sender.
+  /// Lines `operation#iteration rank start-end`, sorted; of what is no task, rank - or the rank of the sender.
   [[nodiscard]] std::vector<std::string> run() {
     std::int64_t now = 0;
     while (true) {

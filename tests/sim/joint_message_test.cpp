@@ -52,7 +52,7 @@ std::vector<std::uint32_t> first_gpus(int count) {
 }  // namespace
 
 TEST_CASE("joint messages: they begin when all ranks are ready and end together") {
-  // Rank 0 of s shares GPU 0 with B, whose task comes first and takes 7: its f ends at 17, that of rank 1 at 10.
+  // Rank 0 of s shares GPU 0 with B, whose task comes first and takes 7: its f ends at 17, the f of rank 1 at 10.
   const Run run =
       simulate({.servers = 4}, {{"role b 1 | compute x b 7", {0}},
                                 {"role s 2 | role t 2 | compute f s 10 | joint-message m s t 5 | compute x t 1\n"
@@ -65,7 +65,8 @@ TEST_CASE("joint messages: they begin when all ranks are ready and end together"
 }
 
 TEST_CASE("joint messages touch the servers between which they pass, and no others") {
-  // Ranks 0 and 1 of s are on servers 0 and 1, those of t on servers 0 and 2: the first message stays inside server 0.
+  // Ranks 0 and 1 of s are on servers 0 and 1, the ranks of t on servers 0 and 2: the first message stays inside server
+  // 0.
   const std::string graph =
       "role s 2 | role t 2 | compute f s 10 | joint-message m s t 5 | compute x t 1 | f -> m | m -> x";
   const Run run = simulate({3, 2}, {{graph, {0, 2, 1, 4}}});

@@ -120,7 +120,7 @@ TEST_CASE("a task has a lane beside the GPU, and nothing else has one") {
   CHECK_THROWS_AS(timer.validate(), InputError);
 }
 
-TEST_CASE("a faster GPU shortens what it runs, on further streams too, but neither launches nor copies") {
+TEST_CASE("a faster GPU shortens its computing, on further streams too, but neither launches nor copies") {
   const IterationGraph graph = graph_from_text(
       "role w 1 | compute c w 10 | task s w 20 stream-0 | task h w 30 host | task i w 40 copy-in | task o w 50 "
       "copy-out");

@@ -76,7 +76,7 @@ std::string refused(const std::string& graph) {
 
 }  // namespace
 
-TEST_CASE("a step goes on without the slow rank, and drops what it has left to do") {
+TEST_CASE("a step goes on without the slow rank, and drops the work that it has left") {
   constexpr std::int64_t kIterations = 1000;
   LateCluster cluster{4, synchronous(4, 1), kIterations, {3000}};
   const RunResult result = cluster.run();

@@ -79,7 +79,7 @@ TEST_CASE("a job that has gone on losing saves, leaves what is slow, and restart
   CHECK(result.jobs[0].redone.ns() == 61 + 92);
   CHECK(result.jobs[0].overhead.ns() == 40 + 10);
   CHECK(result.gpus[3].down.ns() == result.end.ns() - 701);
-  // What it saves takes as long as a checkpoint.
+  // The state that it saves takes as long as a checkpoint.
   cluster.costs.checkpoint = Time::nanoseconds(7);
   CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 701 + 10 + 7 + 16 * 107);
   cluster.costs.checkpoint = Time{};

@@ -149,7 +149,7 @@ TEST_CASE("components of a cold spare do not age, and those that reach beyond it
   components.turn(2);
   CHECK(components[2].is_out());
   CHECK(agenda.turn_of(2) == Time::seconds(140));
-  components.suspend(1);  // a component that is down is repaired all the same, and then waits
+  components.suspend(1);  // a component that is down is repaired nevertheless, and then waits
   CHECK(agenda.turn_of(2) == Time::seconds(140));
   cluster.state.clock = Time::seconds(140);
   components.turn(2);

@@ -1,5 +1,5 @@
 #pragma once
-// QuietObserver ignores all decisions, so that an observer of a test says only what it looks at.
+// QuietObserver ignores all decisions, so that an observer of a test names only the decisions that it looks at.
 
 #include "sim/scheduling.hpp"
 

@@ -247,7 +247,7 @@ TEST_CASE("weibull") {
   }
 }
 
-TEST_CASE("logarithm and exponential agree with those of the C library") {
+TEST_CASE("logarithm and exponential agree with the functions of the C library") {
   // Seen through inversion: an exponential number e is -log(1 - u), a Weibull number of shape 1/8 is exp(8 log(e)).
   RandomStream exponential{12, "inverse"};
   RandomStream weibull{12, "inverse"};

@@ -109,7 +109,7 @@ TEST_CASE("groups that follow a rule run the same as lists") {
     const RunResult by_rule = run(fmt::format("groups g {} {}", groups.stride, groups.size));
     random = before;
     const RunResult by_list = run("lists g " + lists_of(groups, ranks));
-    // A rule touches all servers of the job where any group leaves one, lists those of such groups.
+    // A rule touches all servers of the job where any group leaves one, lists touch the servers of such groups.
     CHECK(by_rule.jobs[0].finish == by_list.jobs[0].finish);
     CHECK(by_rule.jobs[0].communication == by_list.jobs[0].communication);
     if (by_list.jobs[0].communication > Time{}) ++carried;

@@ -192,7 +192,7 @@ TEST_CASE("CheckFree's list of lost stages: with neighbours each costs its pause
   check_sums(result);
 }
 
-TEST_CASE("whose tasks take longer: those of who is out and of who does their work") {
+TEST_CASE("whose tasks take longer: the tasks of who is out and of who does their work") {
   const auto paces = [](const RedundancyRule& by, const std::vector<int>& out, int together = 1) {
     return by.paces(out, 8, together);
   };

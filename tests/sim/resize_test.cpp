@@ -1,4 +1,4 @@
-// Jobs whose number of GPUs changes while they run. Times are in seconds, those of jobs with iterations in ns.
+// Jobs whose number of GPUs changes while they run. Times are in seconds, times of jobs with iterations in ns.
 
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -23,7 +23,7 @@ namespace {
 struct Order {
   Time at;
   JobId job;
-  int gpus = 0;  ///< 0: stop it, and start it again with what it prefers
+  int gpus = 0;  ///< 0: stop it, and start it again with the number that it prefers
 };
 
 /// Starts jobs in order of submission, and gives running jobs other numbers of GPUs at the times of a list.
@@ -233,7 +233,7 @@ TEST_CASE("resize: a job of iterations goes on with the parts of its work that a
   }
 }
 
-TEST_CASE("resize: the phases of the iterations are those of a job with as many as the present size needs") {
+TEST_CASE("resize: the phases of the iterations are the phases of a job with as many as the present size needs") {
   // x takes another 6 ns in the first half of the iterations. One of 16 ns is done on 2 GPUs, and of 8 parts 6 are left
   // for 1 GPU: 7 iterations in all, of which round(3.5) = 4 are in the first half. 3 of 16 ns and 3 of 10 ns follow.
   for (const bool leap : {false, true}) {

@@ -60,7 +60,7 @@ struct SavingJobs {
     auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), count);
     return Simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)}.run();
   }
-  /// With leaping and without, which must be the same.
+  /// With leaping and without, which must be equal.
   [[nodiscard]] RunResult run() const {
     RunResult slow = run(false);
     CHECK(difference(slow, run(true)) == "");
@@ -132,7 +132,7 @@ TEST_CASE("a job of iterations saves after as many as take the period") {
   one.outages = {outage(100, 1'000, 0)};
   one.servers = 2;
   CHECK(one.run().jobs[0].redone.ns() == 6);
-  // What costs nothing doesn't stop the job, and is there all the same.
+  // What costs nothing doesn't stop the job, and is there nevertheless.
   one.costs.checkpoint = Time{};
   CHECK(one.run().jobs[0].redone.ns() == 20);
   one.iterations = {100'001};

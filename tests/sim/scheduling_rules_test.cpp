@@ -154,7 +154,7 @@ TEST_CASE(
   CHECK(saved_before_end(segment, costs) == Time::nanoseconds(20));
 }
 
-TEST_CASE("the progress of random segments is that of going through them ns by ns") {
+TEST_CASE("the progress of random segments equals going through them ns by ns") {
   RandomStream stream{1, "scheduling_rules_test"};
   const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
   for (int i = 0; i < effort(1000); ++i) {
@@ -183,7 +183,7 @@ TEST_CASE("the progress of random segments is that of going through them ns by n
   }
 }
 
-TEST_CASE("work in parts of different paces is that of going through them unit by unit") {
+TEST_CASE("work in parts of different paces equals going through them unit by unit") {
   RandomStream stream{3, "scheduling_rules_test parts"};
   const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
   for (int i = 0; i < effort(600); ++i) {

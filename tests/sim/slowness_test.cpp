@@ -106,7 +106,7 @@ TEST_CASE("a chain of tasks that a slowdown strikes goes on task by task") {
   CHECK(fast.jobs[0].slowed > GpuTime{});
 }
 
-TEST_CASE("slowdowns by a law: those of a component don't depend on leaping, and a factor of 1 changes nothing") {
+TEST_CASE("slowdowns by a law: slowdowns of a component don't depend on leaping, and a factor of 1 changes nothing") {
   const int iterations = effort(20'000);
   SlowCluster cluster{4, synchronous(4, 100, 9), iterations};
   const auto law = [](std::int64_t ns) { return DurationLaw::exponential(Time::nanoseconds(ns)); };

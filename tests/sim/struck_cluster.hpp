@@ -65,7 +65,7 @@ struct StruckCluster {
                           std::move(options)};
     return simulation.run();
   }
-  /// The result with leaping, which is that of executing every event, and in which wall times are accounted for.
+  /// The result with leaping, which is the result of executing every event, and in which wall times are accounted for.
   [[nodiscard]] RunResult run_both_ways() const {
     StruckCluster other = *this;
     other.leap = !leap;

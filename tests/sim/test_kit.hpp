@@ -287,7 +287,7 @@ struct Run {
   [[nodiscard]] std::int64_t finish(std::size_t job) const { return result.jobs[job].finish.ns(); }
 };
 
-/// Runs event by event under observation, and checks that the run with leaping ends the same.
+/// Runs event by event under observation, and checks that the run with leaping ends alike.
 inline Run simulate(const Setup& setup, const std::vector<TestJob>& jobs) {
   Run run;
   run.result = simulate_once(setup, jobs, false, &run.seen);

@@ -241,7 +241,7 @@ TEST_CASE("invalid timed jobs are refused") {
   CHECK(complaint(shared) == "");
 }
 
-TEST_CASE("a job is killed at its time limit: it keeps what it did, has no further attempts, and frees its GPUs") {
+TEST_CASE("a job is killed at its time limit: it keeps its work, has no further attempts, and frees its GPUs") {
   SchedulingRules rules;
   rules.kill_at_limit = true;
   std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(1, 10), timed_ns(2, 10), timed_ns(3, 10)};
@@ -399,7 +399,7 @@ TEST_CASE("a job that is killed at its limit goes on after a retry, from its las
   CHECK(job.lost.ns() == 22);
 }
 
-TEST_CASE("a retry takes its first place in the queue, or that of a new submission") {
+TEST_CASE("a retry takes its first place in the queue, or the place of a new submission") {
   // One GPU. A fails at 10 and queues again at 12 as B (4 at 1) has it until 14. C (4 at 2) and D (4 at 13) wait too.
   SchedulingRules rules;
   rules.failures = {.times = 1, .delay = Time::nanoseconds(2), .from_start = true};

@@ -60,7 +60,7 @@ TEST_CASE("an exact time that was computed in floating point is not a nanosecond
   CHECK(Time::ceil_nanoseconds(1e-30).ns() == 1);
 }
 
-TEST_CASE("a time rounded up is that of exact fractions, for any number of ranks, bytes and bits a second") {
+TEST_CASE("a time rounded up equals exact fractions, for any number of ranks, bytes and bits a second") {
   // 2 (n-1)/n V 8e9/R ns in integers of 128 bits beside the same formula in doubles, in the orders in which costs of
   // collectives are put together.
   contend::RandomStream stream{57, "exact times"};

@@ -35,7 +35,7 @@ TEST_CASE("every entry builds a valid table of its own name, and is found by it"
   CHECK(model_names().size() == catalogue().size());
 }
 
-TEST_CASE("layers have names of their own, those of the published implementations") {
+TEST_CASE("layers have names of their own, the names of the published implementations") {
   for (const CatalogueEntry& entry : catalogue()) {
     std::set<std::string> names;
     for (const Layer& layer : build_model(entry).layers) CHECK_MESSAGE(names.insert(layer.name).second, layer.name);

@@ -38,7 +38,7 @@ TEST_CASE("image networks need the multiply-adds that torchvision publishes, to 
   CHECK(std::abs(giga_multiply_adds(build_model(*find_model("inception-v4"))) / 12.28 - 1) < 0.005);
 }
 
-TEST_CASE("GPT-2: flops of a sequence are those of Narayanan et al.") {
+TEST_CASE("GPT-2: flops of a sequence are the flops of Narayanan et al.") {
   // "Efficient large-scale language model training on GPU clusters" (SC'21, arXiv 2104.04473, appendix): a layer's
   // forward pass has 24 B s h^2 + 4 B s^2 h flops, the logits 2 B s h V.
   const std::int64_t s = 1024, vocabulary = 50'257;

@@ -72,7 +72,7 @@ TEST_CASE("LSTM language models: 20 M and 66 M, as the equations give") {
   check(build_model(*find_model("lstm-ptb"), 35, {{"biases", 2}}), {"lstm-ptb", 66'022'000 + 2 * 4 * 1500, 11});
 }
 
-TEST_CASE("Transformer: the stacks are those of torch.nn.Transformer") {
+TEST_CASE("Transformer: the stacks are the stacks of torch.nn.Transformer") {
   // torch.nn.Transformer() has 44,140,544 parameters: the base stacks, no embedding, and a final normalization after
   // each stack (2 x 1024) that the paper hasn't.
   const CatalogueEntry* base = find_model("transformer-base");

@@ -67,7 +67,8 @@ TEST_CASE("copies come before and after a message, on the GPU") {
   // 3 and 2 ms a million values; two tensors are two launches before and two after.
   CHECK(milliseconds(problem, true) == near(10 + 8 + 6 + 4 + 0.004));
   // Of layer b: ready at 8, copied until 11.001, sent until 15.001. Layer a goes on at 11.001, is ready at 13.001,
-  // copied until 16.002, sent until 20.002. The copy out of b, from 16.002 on, is hidden; that of a ends at 22.003.
+  // copied until 16.002, sent until 20.002. The copy out of b, from 16.002 on, is hidden; the copy out of a ends at
+  // 22.003.
   CHECK(milliseconds(problem, false) == near(22.003));
 }
 

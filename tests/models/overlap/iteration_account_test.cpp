@@ -99,7 +99,7 @@ TEST_CASE("tasks of other jobs count once the next task is ready, or while nothi
         Rows{{"computing", 20}, {"exposed communication g", 15}, {"waits for shared GPUs", 21}, {"other waits", 4}});
 }
 
-TEST_CASE("an account that is settled piece by piece is that of the whole") {
+TEST_CASE("an account that is settled piece by piece is the account of the whole") {
   const std::vector<Span> spans = {span(2, 10, 30), span(3, 32, 50), span(4, 40, 80), span(1, 70, 80),
                                    span(2, 84, 104)};
   IterationAccount account{kind_of};

@@ -57,7 +57,7 @@ TEST_CASE("a collective takes what NCCL expects of its choice, at every size and
   CHECK(cost.sized(Bytes{1000}, CollectiveKind::exchange).beta.ns_per_byte() == near(8 * 0.8));
 }
 
-TEST_CASE("ranks alone on their servers have no levels, and those of one server no network") {
+TEST_CASE("ranks alone on their servers have no levels, and the ranks of one server no network") {
   const NcclLibrary library{find_nccl_machine("dgx-1v")};
   const ExchangeCost flat = cost_of(library, {4, 4, 1});
   CHECK_FALSE(flat.levels());

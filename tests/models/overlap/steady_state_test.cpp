@@ -29,7 +29,7 @@ TEST_CASE("a job that does the same in every iteration recurs after one") {
 }
 
 TEST_CASE("a job that doesn't settle within the limit is measured over the last half of as many iterations") {
-  // The ranks of `a` take 100, those of `b` 101, and neither waits for the other, so `a` gets 1 ns further ahead in
+  // The ranks of `a` take 100, the ranks of `b` 101, and neither waits for the other, so `a` gets 1 ns further ahead in
   // each iteration. That ends when it is a whole iteration ahead: at most two are in flight.
   const char* const kApart = "role a 1 | role b 1 | compute x a 100 | compute y b 101";
   const SteadyState cut = settled(kApart, 9);

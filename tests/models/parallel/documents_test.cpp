@@ -56,7 +56,7 @@ TEST_CASE("documents of one length: the sum of squares by hand") {
   CHECK(pack_documents(all_of(1000), shape, 1).tokens == near(1));
 }
 
-TEST_CASE("a document is on as many ranks as its tokens need, or on those of its zone") {
+TEST_CASE("a document is on as many ranks as its tokens need, or on the ranks of its zone") {
   // 8 ranks that hold 100 tokens each have rows of 800; 16 rows on 16 ranks. Documents of 150 need 2 ranks.
   DocumentShape shape{.rows = 16, .sequence = 800, .held = 100, .context = 8, .data = 2, .per_server = 4};
   shape.degree = ContextDegree::by_length;

@@ -214,7 +214,7 @@ TEST_CASE("experts swap places as long as that makes the fullest rank less full"
   // 10, 6 and 2: 5 and 1 change places, which leaves three times 6.
   CHECK(fullest_over_mean(on_ranks({5, 5, 3, 3, 1, 1}, 3), 3) == near(1.0, 1e-12));
   CHECK(on_ranks({3, 3, 3, 3}, 2) == std::vector<double>{3, 3, 3, 3});
-  // Two ranks that are equally full: one swap leaves the other as full, and counts all the same.
+  // Two ranks that are equally full: one swap leaves the other as full, and counts nevertheless.
   CHECK(fullest_over_mean(on_ranks({4, 4, 4, 4, 1, 1, 1, 1}, 4), 4) == near(1.0, 1e-12));
 }
 

@@ -184,7 +184,7 @@ TEST_CASE("attention in memory: each step is a kernel, and no score is skipped")
   CHECK(named(layer, "activation").forward.bytes == 2.0 * 2 * 2048 * 3072);
 }
 
-TEST_CASE("ranks share the work: flops on one rank times the ranks are those of the whole") {
+TEST_CASE("ranks share the work: flops on one rank times the ranks are the flops of the whole") {
   for (const char* name : {"llama-3-8b", "gpt2-xl", "qwen-3-8b", "t5-large", "deepseek-v2-lite", "bert-large"}) {
     INFO(std::string{name});
     const TransformerModel& model = *find_transformer(name);
@@ -207,7 +207,7 @@ TEST_CASE("ranks share the work: flops on one rank times the ranks are those of 
   }
 }
 
-TEST_CASE("flops of whole models are those of the layer tables") {
+TEST_CASE("flops of whole models are the flops of the layer tables") {
   for (const char* name : {"gpt2", "gpt2-xl", "llama-2-7b", "llama-3-70b"}) {
     INFO(name);
     const TransformerModel& model = *find_transformer(name);
@@ -222,7 +222,7 @@ TEST_CASE("flops of whole models are those of the layer tables") {
   }
 }
 
-TEST_CASE("times of a whole model are near those of its layer table on the same roofline") {
+TEST_CASE("times of a whole model are near the times of its layer table on the same roofline") {
   // The table has a kernel for each of queries, keys and values, for gate and for up; here they are one product each.
   const TransformerModel& model = *find_transformer("llama-3-8b");
   const Device& device = h100();

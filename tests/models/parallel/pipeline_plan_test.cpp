@@ -126,8 +126,8 @@ TEST_CASE(
   CHECK(times.most_held == std::vector<int>{2, 2});  // to the end of W, though both inputs' gradients are known
   const PipelineActivations bytes{{Bytes{100}, Bytes{100}}, {Bytes{7}, Bytes{7}}, {}};
   CHECK(peak_activation_bytes(plan, bytes) == std::vector<Bytes>{Bytes{214}, Bytes{114}});
-  // 20 bytes more from the gradient of the inputs to that of the weights: F0, F1 and Bi0 together on rank 0; on rank 1
-  // what W0 needs, F1 and Bi1.
+  // 20 bytes more from the gradient of the inputs to the gradient of the weights: F0, F1 and Bi0 together on rank 0; on
+  // rank 1 what W0 needs, F1 and Bi1.
   const PipelineActivations deferred{bytes.until_input, bytes.until_weight, {Bytes{20}, Bytes{20}}};
   CHECK(peak_activation_bytes(plan, deferred) == std::vector<Bytes>{Bytes{234}, Bytes{154}});
 }

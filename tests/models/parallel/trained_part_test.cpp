@@ -16,7 +16,7 @@ using namespace contend;
 
 namespace {
 
-using A = AdapterTarget;  // the names of its values are those of functions of other tests
+using A = AdapterTarget;  // the names of its values are names of functions of other tests
 
 const TransformerModel& model_named(const char* name) {
   return *find_transformer(name);
@@ -256,7 +256,7 @@ TEST_CASE("frozen weights in fp8 are cast no more, and transposed for the gradie
   };
   const double rows = 1024, k = 4096, n = 3 * 4096;
   CHECK(casts({}).forward.bytes == 4 * (rows * k + n * k));
-  // Down is the first product without an adapter in front of it: input in, and out once; gradient the same; the weight.
+  // Down is the first product without an adapter in front of it: input in, and out once; gradient alike; the weight.
   const TransformerOperator frozen = casts(lora({A::down}));
   CHECK(frozen.forward.bytes == 3 * rows * k);
   CHECK(frozen.input_gradient.bytes == 3 * rows * n + 2 * n * k);

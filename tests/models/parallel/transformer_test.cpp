@@ -26,7 +26,7 @@ struct Count {
   std::int64_t parameters;
 };
 
-// Published counts, and those of the checkpoints on Hugging Face.
+// Published counts, and counts of the checkpoints on Hugging Face.
 constexpr Count kCounts[] = {
     {"gpt2", 124'439'808},
     {"gpt2-medium", 354'823'168},

@@ -12,7 +12,7 @@ using namespace contend;
 
 namespace {
 
-/// Of a layer: tensors that are cut, those that are whole, and those of experts.
+/// Of a layer: tensors that are cut, tensors that are whole, and tensors of experts.
 std::array<std::int64_t, 3> counts_of(std::string_view name, std::int64_t layer) {
   std::array<std::int64_t, 3> counts{};
   for (const WeightTensor& each : layer_tensors(*find_transformer(name), layer))

@@ -166,7 +166,7 @@ TEST_CASE("add_exchange_work: two exchanges of the same gradients, one of which 
 }
 
 TEST_CASE("add_exchange_work: of exchanges in two halves, in the order in which halves can begin") {
-  // Both halves of the last unit end after those of the first one, and its first half begins before.
+  // Both halves of the last unit end after the halves of the first one, and its first half begins before.
   FusedIteration iteration{
       graph_from_text(
           "role w 2 | compute f0 w 1 | compute f1 w 1 | compute b1 w 1 | compute b0 w 1 | "

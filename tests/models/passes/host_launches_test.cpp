@@ -80,7 +80,7 @@ TEST_CASE("where both change, the host catches up while the GPU is at large kern
   CHECK(iteration_ns(launched(text, 12)) == 11 * 12);
 }
 
-TEST_CASE("a host that waits for the end of each iteration hides what it launches before") {
+TEST_CASE("a host that waits for the end of each iteration hides the launches before") {
   // The host reads the loss: its task `read` waits for the last kernel, and it launches the next iteration after it.
   // Launches of 10 with kernels of 3: 40 launches, the last kernel, 5 for reading.
   const std::string waits = kernels(40, 3) + " | task read w 5 host | k39 -> read";

@@ -23,10 +23,10 @@ using namespace contend;
 namespace {
 
 /// How long rounds take in which each worker needs `times[round][worker]`. Who needs more than 1 + `tolerance` times
-/// the time of the fastest is a straggler. If the code does without the stragglers of a round, given those of the
-/// rounds before, the round lasts until they are known as such, or all are done: min((1 + tolerance) fastest, slowest).
-/// Otherwise it waits for all, and then has no stragglers. GC(s) does without any s; SR-SGC and M-SGC without at most
-/// lambda different ones in W rounds in a row, none of whom straggled between B and W - 1 rounds before.
+/// the time of the fastest is a straggler. If the code does without the stragglers of a round, given the stragglers of
+/// the rounds before, the round lasts until they are known as such, or all are done: min((1 + tolerance) fastest,
+/// slowest). Otherwise it waits for all, and then has no stragglers. GC(s) does without any s; SR-SGC and M-SGC without
+/// at most lambda different ones in W rounds in a row, none of whom straggled between B and W - 1 rounds before.
 std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
                                  double tolerance) {
   CONTEND_CHECK(why_no_scheme(scheme).empty() && tolerance >= 0, "a scheme has legal parameters");
@@ -161,7 +161,7 @@ TEST_CASE("the least and most that the parameters of a code may be") {
   CHECK(bad(multiplexed, 4, 0, 2, 4, 0).empty());
 }
 
-TEST_CASE("stragglers property: rounds are those of the rules, applied to the whole past one after the other") {
+TEST_CASE("stragglers property: rounds are the rounds of the rules, applied to the whole past one after the other") {
   RandomStream random{2, "rounds"};
   int went_on = 0, waited = 0;
   for (const auto& [code, burst, window] : {std::tuple{GradientCode::none, 1, 2},
@@ -232,7 +232,7 @@ TEST_CASE("waiting for the fastest of log-normal times mirrors waiting for the s
   double sum = 0;
   for (int k = 1; k <= 30; ++k) sum += lognormal_wait(30, k, 0.3);
   CHECK(sum == near(30 * std::exp(0.045), 1e-9));
-  // Factorials of 21 and more are those of Stirling's series; with sigma 0 every wait is 1.
+  // Factorials of 21 and more are the values of Stirling's series; with sigma 0 every wait is 1.
   CHECK(lognormal_wait(21, 11, 0) == near(1, 2e-11));
   CHECK(lognormal_wait(20, 7, 0) == near(1, 2e-11));
 }

@@ -224,7 +224,7 @@ class Plan {
           if (i > 0) ops[sent.back()].after.push_back(sent[sent.size() - 2]);
         }
       }
-      // Those of the first backward pass are begun with the last forward pass before it.
+      // The operations of the first backward pass are begun with the last forward pass before it.
       for (const auto* first : {&received, &sent})
         if (back && first_backward >= 2 && !first->empty())
           ops[first->front()].after.push_back(passes[static_cast<std::size_t>(first_backward) - 2]);

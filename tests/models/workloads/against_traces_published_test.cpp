@@ -1,7 +1,7 @@
 // What the form of the model loses: jobs drawn like a whole trace against that trace, to which the workload was fitted.
 // This shows whether a table of figures describes the trace it came from; whether it holds for other days shows
-// tests/validate/held_out_published_test.cpp. The figures are those of docs/models/workloads.md with bands a few times
-// as wide as other seeds would move them, so that a change of the fit or the draw shows up, for the better too.
+// tests/validate/held_out_published_test.cpp. The figures are the figures of docs/models/workloads.md with bands a few
+// times as wide as other seeds would move them, so that a change of the fit or the draw shows up, for the better too.
 
 #include "tests/effort.hpp"
 #include "tests/models/workloads/trace_kit.hpp"
@@ -70,8 +70,8 @@ TEST_CASE("published: like philly, against the trace it is fitted to") {
 
 TEST_CASE("published: like helios-venus, against the slice of Helios Venus") {
   // One batch of 313 jobs is a sixth of this trace. A drawing may have none or several, which moves the gaps; the
-  // busiest hours, which it makes, vary by 30% less. The factors of days are those of the GPU time submitted, which
-  // varies less than the counts.
+  // busiest hours, which it makes, vary by 30% less. The factors of days are the factors of the GPU time submitted,
+  // which varies less than the counts.
   compare(kHeliosVenus, {.durations = {0.042, 0.02},
                          .sizes = {0.047, 0.03},
                          .gaps = {0.324, 0.05},

@@ -192,7 +192,7 @@ TEST_CASE("there are as many jobs as asked for, also where the last batch would 
   }
 }
 
-TEST_CASE("the mean GPU time, which decides the load, is that of the trace" * doctest::skip(kSanitized)) {
+TEST_CASE("the mean GPU time, which decides the load, is the mean of the trace" * doctest::skip(kSanitized)) {
   // Where jobs were fitted, interpolation between quantiles is the only error. Where only sums are published, the ends
   // of the distribution are cut.
   const std::map<std::string_view, double> tolerance{{"philly", 0.1},     {"itp", 0.1},     {"helios-venus", 0.25},
@@ -228,8 +228,8 @@ TEST_CASE("arrivals keep the rate and the cycle" * doctest::skip(kSanitized)) {
       ++week[second / 86400 % 7];
     }
   }
-  // The number of jobs of a day has a standard deviation of 0.6 times its mean, that of an hour of 1.8 times. There are
-  // 876 days, 120 of each day of the week and 840 of each hour: 2%, 5% and 6%, of which three are allowed.
+  // The number of jobs of a day has a standard deviation of 0.6 times its mean, the number of an hour one of 1.8 times.
+  // There are 876 days, 120 of each day of the week and 840 of each hour: 2%, 5% and 6%, of which three are allowed.
   CHECK(days == near(20'000 / fit.jobs_per_day, 0.06));
   double all = 0;
   for (const double each : week) all += each;
