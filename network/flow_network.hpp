@@ -16,8 +16,8 @@
 // A job leaps if no other job has a route over its links and nothing of its own is in the network, because then its
 // next iterations depend on itself alone: rates are real numbers, so the state of flows in progress isn't compared.
 // The iterations that a leap skips are added to the histories of its flows period by period, so that they equal
-// the histories of a run event by event. Nothing leaps if links change, if the router plans with all jobs, or if delays are
-// watched.
+// the histories of a run event by event. Nothing leaps if links change, if the router plans with all jobs, or if delays
+// are watched.
 //
 // Assumptions: fluid limit (messages much longer than a packet and a window), fair transport, no loss, no cost of
 // incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.

@@ -198,7 +198,7 @@ TEST_CASE("a pass takes no less than the host needs to launch its kernels") {
   CHECK(us(bound.layers[0].backward) == near(100, 1e-6));
 }
 
-TEST_CASE("an operator without a table takes that of a similar one, in proportion to the work") {
+TEST_CASE("an operator without a table takes the table of a similar one, in proportion to the work") {
   CalibrationProfile profile = synthetic_profile();
   std::vector<OperatorShape> shapes;
   for (const std::int64_t rows : {128, 1024, 8192})

@@ -377,7 +377,7 @@ TEST_CASE("shapes that always break the device keep no other from being measured
     CHECK(each.reason.starts_with("the device broke a second time: "));
 }
 
-TEST_CASE("another group is added to a profile, what it skipped there is tried again") {
+TEST_CASE("another group is added to a profile, operators skipped there are tried again") {
   Bench first;
   first.device.prepare = [](const contend_operation& operation) {
     return operation.shape[0] > (1 << 20) ? CONTEND_OUT_OF_MEMORY : CONTEND_OK;

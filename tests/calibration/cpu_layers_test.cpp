@@ -80,7 +80,7 @@ TEST_CASE("a convolution worked out by hand") {
   CHECK(out == Floats{6, 8, 12, 14});
 }
 
-TEST_CASE("convolutions and their gradients are those of the definition") {
+TEST_CASE("convolutions and their gradients are as in the definition") {
   for (const ConvolutionShape& s :
        {ConvolutionShape{2, 3, 8, 9, 4, 3, 3, 1, 1, 1}, ConvolutionShape{1, 2, 11, 11, 3, 5, 5, 2, 2, 2},
         ConvolutionShape{3, 4, 7, 7, 5, 1, 1, 2, 0, 0}, ConvolutionShape{2, 2, 6, 10, 3, 1, 7, 1, 0, 3},

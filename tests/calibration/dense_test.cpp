@@ -31,7 +31,7 @@ float at(const std::vector<float>& v, Layout layout, std::int64_t batch, std::in
 
 }  // namespace
 
-TEST_CASE("products are those of three loops, whatever the layout") {
+TEST_CASE("products are the products of three loops, whatever the layout") {
   RandomStream stream{1, "dense_test"};
   for (const ProductShape s : {ProductShape{1, 1, 1, 1}, ProductShape{1, 5, 7, 3}, ProductShape{3, 16, 1, 33},
                                ProductShape{2, 1, 9, 20}, ProductShape{1, 64, 40, 50}}) {

@@ -1,4 +1,4 @@
-// What is measured: every operator, sound shapes, those of real layers among them.
+// What is measured: every operator, sound shapes, the shapes of real layers among them.
 
 #include "calibration/design.hpp"
 

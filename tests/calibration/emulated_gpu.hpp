@@ -66,7 +66,7 @@ class Gpu {
     gpu.pause(Waiting::block);
     return gpu.answer_;
   }
-  /// Gives the warp's other threads `bits` and returns those of thread `from` of the warp.
+  /// Gives the warp's other threads `bits` and returns the bits of thread `from` of the warp.
   static std::uint32_t exchange(std::uint32_t bits, unsigned from) {
     Gpu& gpu = *running();
     const unsigned self = gpu.current_, first = self / 32 * 32;
@@ -175,7 +175,7 @@ class Gpu {
 
 }  // namespace contend::emulated
 
-// The words of CUDA C++ that the kernels use. Shared memory is that of the one block that runs.
+// The words of CUDA C++ that the kernels use. Shared memory is the memory of the one block that runs.
 #define __global__
 #define __device__
 #define __shared__ static

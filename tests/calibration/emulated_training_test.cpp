@@ -200,7 +200,7 @@ TEST_CASE("casts are written both ways, with the largest magnitude") {
   }
 }
 
-TEST_CASE("Adam with weights of 16 bits keeps those of 32") {
+TEST_CASE("Adam with weights of 16 bits keeps the weights of 32") {
   constexpr std::size_t kCount = 1000;
   const Memory<emulated::Short> g = emulated::irregular<emulated::Short>(kCount, 7), w{kCount};
   const Memory<float> p = emulated::irregular<float>(kCount, 8), m{kCount}, v{kCount};

@@ -92,7 +92,7 @@ TEST_CASE("too little time for a narrow interval: an honest wide one") {
   CHECK(device.now <= 0.2 + 1.5e-2);
 }
 
-TEST_CASE("the last sample is over before the limit, if all take as long as those of the warm-up") {
+TEST_CASE("the last sample is over before the limit, if all take as long as the samples of the warm-up") {
   FakeDevice device;
   RandomStream stream{1, "measure_test"};
   device.time = [&](const contend_operation&, int) { return 1e-2 * (1 + 1e-4 * stream.uniform(-1, 1)); };

@@ -85,7 +85,7 @@ TEST_CASE("times beside that are shorter than alone are no interference, and of 
   CHECK(all.network == near(0.1, 1e-9));
 }
 
-TEST_CASE("collectives of a profile are fitted like those of a benchmark") {
+TEST_CASE("collectives of a profile are fitted like the collectives of a benchmark") {
   CalibrationProfile profile;
   std::vector<std::pair<OperatorShape, double>> times;
   // A ring of 4 with 5 us a step and 0.01 ns a byte: 6 steps, 2 x 3 / 4 of the bytes.

@@ -89,7 +89,7 @@ TEST_CASE("an operator that the device lacks is not reported as a lack of time")
   CHECK(late > 0);
 }
 
-TEST_CASE("the time of a layer is that of its operators, each as often as the layer runs it") {
+TEST_CASE("the time of a layer is the time of its operators, each as often as the layer runs it") {
   // Every operator takes another time, so that sums tell which there were, in microseconds.
   FakeDevice device;
   device.now = 50;
@@ -142,7 +142,7 @@ TEST_CASE("the time of a layer is that of its operators, each as often as the la
   CHECK(least_left < 1000);
 }
 
-TEST_CASE("the error of a layer is that of its operators, by their times") {
+TEST_CASE("the error of a layer is the error of its operators, by their times") {
   // Products take 1 and 3 by turns, all else the same time always.
   FakeDevice device;
   device.time = [](const contend_operation& operation, int count) {
@@ -172,7 +172,7 @@ TEST_CASE("nothing more is measured when the device is lost, and other failures 
     CAPTURE(status);
     REQUIRE_FALSE(found.reasons.empty());
     CHECK(found.reasons.back().starts_with("the device is lost: ") == is_lost);
-    CHECK(found.reasons.size() == 2);  // both products of the forward pass, or one and what it means
+    CHECK(found.reasons.size() == 2);  // both products of the forward pass, or one and its consequence
     CHECK(found.model.layers.size() == (is_lost ? 0 : 1));
     CHECK(found.missing.size() == (is_lost ? 3 : 2));
   }

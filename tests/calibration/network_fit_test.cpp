@@ -210,7 +210,7 @@ TEST_CASE("network fit: what several at once cost") {
   }
 }
 
-TEST_CASE("network fit: the interval of a penalty is that of the quotient") {
+TEST_CASE("network fit: the interval of a penalty is the interval of the quotient") {
   // A = 10 us and C = 4 us with noise; the derivatives of C / (A - alpha) are -C / (A - alpha)^2 and 1 / (A - alpha).
   std::vector<CollectiveSample> samples;
   const double noise[] = {0.01, -0.02, 0.015, -0.005, 0.02, -0.01};

@@ -114,7 +114,7 @@ TEST_CASE("products that were held out are predicted within 10%") {
 }
 
 TEST_CASE("the surface is what brings the roofline within 10%") {
-  // The same, with nothing but the roofline: were its error as small, the test above could not fail.
+  // As above, with nothing but the roofline: were its error as small, the test above could not fail.
   const OperatorTable table = table_of("gemm", product_grid(), tiled_product, 0.02);
   const RooflineFit roofline = predictor_of(table).roofline("gemm", DataType::fp32).value();
   std::vector<double> errors;

@@ -15,7 +15,7 @@ using namespace contend;
 
 namespace {
 
-/// Sums three times as slow as those of synthetic_profile(), and softmax, which that one lacks.
+/// Sums three times as slow as the sums of synthetic_profile(), and softmax, which that one lacks.
 CalibrationProfile by_a_framework() {
   CalibrationProfile other = synthetic_profile();
   other.libraries = "a framework";
@@ -31,7 +31,7 @@ const TableComparison& of(const std::vector<TableComparison>& all, std::string_v
 
 }  // namespace
 
-TEST_CASE("tables of another profile replace those of the first, in the order of operators") {
+TEST_CASE("tables of another profile replace the tables of the first, in the order of operators") {
   CalibrationProfile base = synthetic_profile();
   base.libraries = "own kernels";
   base.skipped = {{"softmax", DataType::fp16, {}, "too slow"}, {"softmax", DataType::fp32, {}, "too slow"}};
@@ -94,7 +94,7 @@ TEST_CASE("profiles of different devices, and one without samples, are not joine
                        doctest::Contains("the second profile has no samples"), InputError);
 }
 
-TEST_CASE("a comparison takes shapes of both as repetitions, and those of the second alone as held out") {
+TEST_CASE("a comparison takes shapes of both as repetitions, and shapes of the second alone as held out") {
   CalibrationProfile second = synthetic_profile();
   // Two sizes that the first has, of which one is a tenth slower; one between its sizes; one beyond them.
   second.tables = {synthetic_table("copy", DataType::fp32, {{1 << 12}, {1 << 20}, {3 << 19}, {std::int64_t{1} << 32}}),

@@ -23,7 +23,7 @@ std::vector<std::size_t> first(std::size_t count) {
   return out;
 }
 
-/// A cast whose time is that of its elements, with a step where they leave a cache of 50 MB.
+/// A cast whose time is the time of its elements, with a step where they leave a cache of 50 MB.
 OperatorTable cast_table(double reach) {
   OperatorTable table{.name = "cast_transpose", .type = DataType::bf16, .samples = {}};
   for (std::int64_t rows = 256; rows <= 16'384; rows *= 4)

@@ -123,7 +123,7 @@ TEST_CASE("robust fit: by hand") {
 }
 
 TEST_CASE("robust fit: the equations of Huber below ten rows") {
-  // One row is a third too long. The scale is that of the residuals themselves, which Huber's fit iterates.
+  // One row is a third too long. The scale is the scale of the residuals themselves, which Huber's fit iterates.
   Rows rows;
   const double noise[] = {0.02, -0.03, 0.01, -0.01, 0.33, 0.03, -0.02, 0.015, -0.035};
   for (int m = 1; m <= 9; ++m) rows.add(1, m, (10 + 2 * m) * (1 + noise[m - 1]));
@@ -140,7 +140,7 @@ TEST_CASE("robust fit: Tukey's equations from ten rows on") {
   for (int m = 1; m <= 10; ++m) rows.add(1, m, (10 + 2 * m) * (1 + noise[m - 1]));
   const RobustFit fit = robust_fit(rows.matrix, 2, rows.y);
   CHECK(fit.weights[4] == 0);
-  // The scale is that of Huber's fit; one weight tells it, and all others must agree.
+  // The scale is the scale of Huber's fit; one weight tells it, and all others must agree.
   const double v = std::sqrt(1 - std::sqrt(fit.weights[9]));
   const double scale = std::abs(fit.residuals[9]) / (4.685 * v);
   CHECK(scale == near(fit.deviation, 0.25));

@@ -122,7 +122,7 @@ TEST_CASE("regions: the loss of a line") {
   // Met exactly, and one point 20% above in steps of 10%: u = (1 - 1/1.2) / 0.1 = 1.667 if the line stays.
   const std::vector<double> bytes{1, 2, 3, 4}, times{12, 14, 16, 18};
   CHECK(line_loss(bytes, times, 0.1) == near_absolute(0, 1e-20));
-  // A falling time is best met by a constant: with one deviation large enough for squares, that of 1/t weights.
+  // A falling time is best met by a constant: with one deviation large enough for squares, the constant of 1/t weights.
   const std::vector<double> falling{4, 3, 2, 1};
   double a = 0, aa = 0;
   for (const double t : falling) {
@@ -169,7 +169,7 @@ TEST_CASE("regions: the noise of three and four points by hand") {
   // A third of the way between 10 and 20 lies 13 1/3, of which the parts of the neighbours are 6 2/3 each.
   const double third = 20.0 / 3, off = (14 - 2 * third) / std::sqrt(14 * 14 + 2 * third * third);
   CHECK(local_noise({{1, 2, 4}, {10, 14, 20}}) == near(off / 0.6745));
-  // Sizes that are the same: in the middle.
+  // Sizes that are equal: in the middle.
   CHECK(local_noise({{3, 3, 3}, {10, 11, 20}}) == near(4 / std::sqrt(11 * 11 + 25 + 100) / 0.6745));
   CHECK(local_noise({{1, 2}, {10, 20}}) == 0.001);
   // The median of two.

@@ -14,7 +14,7 @@ using namespace contend;
 
 namespace {
 
-// A layer whose products have sizes between those of the synthetic profile.
+// A layer whose products have sizes between the sizes of the synthetic profile.
 TransformerModel small_transformer() {
   TransformerModel model = *find_transformer("llama-3-8b");
   model.layers = 2;
@@ -72,7 +72,7 @@ TEST_CASE("products take what their three shapes are predicted to take") {
   const CalibratedOperatorTimes output = calibrated_operator_times(only(half_batch(true), "output"), device);
   CHECK(microseconds_of(output.times.forward) == near(gemm(1024, 1024, 1024), 0.005));
   CHECK(output.basis.basis == PredictionBasis::measured);
-  // Without tables of the gradients' layouts, their times are those of the other layout, and not measured.
+  // Without tables of the gradients' layouts, their times are the times of the other layout, and not measured.
   const CalibratedOperatorTimes same =
       calibrated_operator_times(only(half_batch(true), "output"), CalibratedDevice{synthetic_profile()});
   CHECK(same.times.weight_gradient == output.times.weight_gradient);

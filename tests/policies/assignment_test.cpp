@@ -42,7 +42,7 @@ TEST_CASE("assignment: the example of scipy's manual, and equal costs give the i
   CHECK(cheapest_assignment(std::vector<double>(9, 7.0), 3) == std::vector<std::size_t>{0, 1, 2});
 }
 
-TEST_CASE("assignment: the cost is that of the best of all assignments") {
+TEST_CASE("assignment: the cost is the cost of the best of all assignments") {
   const std::uint64_t rounds = effort<std::uint64_t>(300);
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);

@@ -96,7 +96,7 @@ std::vector<WaitingJob> random_waiting_jobs(std::uint64_t seed, int gpus, bool e
 
 }  // namespace
 
-TEST_CASE("backfilling says what it keeps: the start and the servers, and each change of them") {
+TEST_CASE("backfilling says what is kept: the start and the servers, and each change of them") {
   // The cases of this file, by job: a job that starts at once, and one behind the first under easy, has nothing kept.
   const std::vector<WaitingJob> one = {{0, 1, 100}, {0, 1, 1000}, {1, 2, 50}, {2, 1, 1000}, {3, 1, 90}};
   const std::vector<WaitingJob> two = {{0, 4, 60}, {0, 4, 600}, {1, 2, 300}, {2, 2, 300}, {3, 2, 30}};

@@ -22,7 +22,7 @@ TEST_CASE("SRSF(n): transfers of at most n jobs on every server of the message")
   }
 }
 
-TEST_CASE("messages of one job count as one: its own never stand in its way, those of another job add up") {
+TEST_CASE("messages of one job count as one: its own never stand in its way, messages of another job add up") {
   const JobId own{0U}, other{5U};
   for (const char* name : {"srsf", "ada-dual"}) {
     const auto policy = communication({name, {}}, 1, 0.25);

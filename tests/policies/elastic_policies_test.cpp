@@ -354,7 +354,7 @@ TEST_CASE("GPU plans: a job that takes the largest size that fits at every time 
   maker.look_at(job, free, 0, GpuPlan::kForever);
   maker.most(70, most);
   CHECK(most.steps() == std::vector<std::pair<double, int>>{{0, 2}, {10, 0}, {20, 2}, {30, 4}, {50, 0}});
-  // By 50 s the least share that suffices is the same; a second earlier nothing does.
+  // By 50 s the least share that suffices is unchanged; a second earlier nothing does.
   GpuPlan least{0};
   maker.look_at(job, free, 0, 50);
   CHECK(maker.least(70, least));

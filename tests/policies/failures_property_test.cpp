@@ -22,7 +22,7 @@ using namespace contend::test;
 
 namespace {
 
-/// Gives the cluster failures that strike its jobs a few times. `length` is that of its run without them.
+/// Gives the cluster failures that strike its jobs a few times. `length` is the length of its run without them.
 void add_failures(RandomCluster& cluster, Time length) {
   RandomStream random{cluster.seed, "failures"};
   const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };

@@ -127,7 +127,7 @@ TEST_CASE("fair tree: the uppermost level decides, and users go before accounts 
 }
 
 TEST_CASE("multifactor priority, S12: each factor by its weight, rounded down") {
-  // Ten users below the root. That of the job, number 7, has used an hour, two have used more, seven nothing, which
+  // Ten users below the root. The user of the job, number 7, has used an hour, two have used more, seven nothing, which
   // share the first rank: its rank is 3 of 10. It has waited 84 h of 7 days, has 8 of 64 servers and 64 of 6,144 CPUs,
   // a partition factor of 3 of 10 and a priority of 10 of 100: 500 + 3000 + 33.854 + 600 + 300.
   AccountTree tree;

@@ -100,7 +100,7 @@ Plans random_plans(std::uint64_t seed, std::int64_t most_jobs) {
 
 }  // namespace
 
-TEST_CASE("hydra: the search finds the best of all plans, and what it finds with fewer nodes is one") {
+TEST_CASE("hydra: the search finds the best of all plans, and with fewer nodes it finds a plan") {
   const std::uint64_t rounds = effort<std::uint64_t>(120);
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);
@@ -147,7 +147,7 @@ TEST_CASE("hydra: on one machine as few jobs are late as by the rule of Moore an
   }
 }
 
-TEST_CASE("hydra: without deadlines the completion times are those of the matching with positions") {
+TEST_CASE("hydra: without deadlines the completion times are the times of the matching with positions") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(100); ++seed) {
     CAPTURE(seed);
     RandomStream random{seed, "no deadlines"};

@@ -71,7 +71,7 @@ void add_timers(RandomCluster& cluster) {
 struct BothWays {
   std::uint64_t cases = 0, cases_with_leaps = 0, events = 0, leapt = 0;
 
-  /// Returns the result, which is that of executing every event.
+  /// Returns the result, which is the result of executing every event.
   RunResult run(const RandomCluster& cluster) {
     INFO(cluster.describe());
     RunResult slow = cluster.run(false);

@@ -24,7 +24,7 @@ struct DenseProgram {
   std::vector<double> b, c;
 };
 
-/// Programs as those of schedulers: rows of what there is, with entries >= 0, one of which limits every column, and
+/// Programs as schedulers have them: rows of what there is, with entries >= 0, one of which limits every column, and
 /// rows with a limit of 0 that bind columns to each other. Many vertices have more rows that hold with equality than
 /// columns.
 DenseProgram random_program(RandomStream& stream) {
@@ -84,7 +84,7 @@ double solved(const DenseProgram& dense, const std::vector<double>& factors) {
 
 }  // namespace
 
-TEST_CASE("linear program: an entry of 10^10 in one row does not make those of others count as 0") {
+TEST_CASE("linear program: an entry of 10^10 in one row does not make the entries of others count as 0") {
   // Two jobs on types of 4 and 2 GPUs, alone or together. The second has a deadline which it needs next to nothing for,
   // so that its row of rates over those needed has large entries. Both have all of their time on the second type.
   const DenseProgram dense{{{1, 0, 1, 0, 1, 0, 0},

@@ -1,4 +1,4 @@
-// Random clusters with and without a log of uses, leaping and not: a meter changes nothing, and reads the same.
+// Random clusters with and without a log of uses, leaping and not: a meter changes nothing, and reads alike.
 
 #include "models/energy/meter.hpp"
 #include "tests/effort.hpp"
@@ -46,7 +46,7 @@ void check_energy(RunResult result) {
 
 }  // namespace
 
-TEST_CASE("meters: with and without leaping jobs hold and compute the same, and no digest changes") {
+TEST_CASE("meters: with and without leaping jobs hold and compute alike, and no digest changes") {
   std::uint64_t uses = 0, leaps = 0, interrupted = 0;
   for (std::uint64_t seed = 0; seed < effort(std::uint64_t{200}); ++seed) {
     RandomCluster cluster = random_cluster(seed);

@@ -340,7 +340,7 @@ TEST_CASE("packing: work is conserved, no GPU has more jobs than it may, and lea
         if (job.state != JobState::finished) break;
         CHECK(job.jct() == job.waited + job.held);
         CHECK(job.compute == GpuTime{*setup.jobs[job.id.index()].duration, job.gpus});
-        // What it held its GPUs for is its work, what it did in vain, its restarts, and what others cost it.
+        // What it held its GPUs for is its work, its work in vain, its restarts, and what others cost it.
         const double sum =
             (*setup.jobs[job.id.index()].duration + job.overhead + job.redone + job.lost_to_sharing).to_seconds();
         CHECK(job.held.to_seconds() == near_absolute(sum, 1e-6));

@@ -31,7 +31,7 @@ class PlacedCluster final : public ClusterView {
     for (const GpuId gpu : held_.at(id).first) capacity_.give_back(gpu, RankDemand{held_.at(id).second});
     held_.erase(id);
   }
-  /// Leaves `free[s]` GPUs of server s free, those of highest index.
+  /// Leaves `free[s]` GPUs of server s free, the GPUs of highest index.
   void leave_free(const std::vector<int>& free) {
     for (std::size_t s = 0; s < free.size(); ++s) {
       std::vector<GpuId> gpus;

@@ -115,7 +115,7 @@ TEST_CASE("searches through the indices find what the plain search finds, on ran
   CHECK(seen.shares > cases);
 }
 
-TEST_CASE("the first server of a tree whose value suffices is that of a plain search") {
+TEST_CASE("the first server of a tree whose value suffices is the server of a plain search") {
   RandomStream stream{1, "server-tree"};
   for (const std::size_t servers : {1U, 2U, 3U, 7U, 64U, 100U}) {
     ServerTree<Most> tree{servers};

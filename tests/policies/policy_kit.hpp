@@ -89,8 +89,8 @@ inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeClust
   return indices;
 }
 
-/// The transfers on each server, given by the bytes that they have left: of other jobs than that of may_start(), each
-/// of a job of its own, or all of the job `owner`. Each of these jobs sends `later` bytes later in its iteration.
+/// The transfers on each server, given by the bytes that they have left: of other jobs than the job of may_start(),
+/// each of a job of its own, or all of the job `owner`. Each of these jobs sends `later` bytes later in its iteration.
 class FakeNetworkView final : public NetworkView {
  public:
   explicit FakeNetworkView(std::vector<std::vector<double>> left, JobId owner = JobId::none(), double later = 0)

@@ -200,7 +200,7 @@ TEST_CASE("volcano V1: what queues deserve by weight, and with guarantee and cap
   CHECK(volcano_deserved(12, with_limits) == std::vector<double>{4, 3, 6});
 }
 
-TEST_CASE("volcano V1: a queue takes whole GPUs of what it deserves, so that a GPU stays idle") {
+TEST_CASE("volcano V1: a queue takes whole GPUs of its deserved share, so that a GPU stays idle") {
   std::vector<JobSpec> jobs;
   for (const auto& [queue, count] : std::vector<std::pair<int, int>>{{0, 10}, {1, 2}, {2, 10}})
     for (int j = 0; j < count; ++j) jobs.push_back(queue_job(queue, 0, 1, 100));

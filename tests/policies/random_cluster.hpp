@@ -31,7 +31,7 @@ struct RandomCluster {
   Choice scheduling, placement, communication;
   AlphaBeta cost;
   bool contention = true;
-  /// Makes the network in place of those of `cost`, for so many jobs, if given.
+  /// Makes the network in place of the network of `cost`, for so many jobs, if given.
   std::function<std::unique_ptr<NetworkModel>(std::size_t)> network;
   Interference interference;  ///< none unless a test sets it
   FailureSpec failures;

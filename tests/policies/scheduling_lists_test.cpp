@@ -168,7 +168,7 @@ TEST_CASE("list_order: the same ends and preemptions as lists that are walked ag
 
 TEST_CASE("list_order: a job that came and waits stands before one that is promoted after it") {
   // One GPU. A runs until B comes at 13, when it has left the first queue (10 s). C comes at 15 and waits for B. A has
-  // waited for half of what it has run at 19.5 and joins the first queue behind C. B leaves that queue at 23: C 23-25,
+  // waited for half of its running time at 19.5 and joins the first queue behind C. B leaves that queue at 23: C 23-25,
   // A 25-32, and B 32-122.
   const Choice queues{"dlas-gpu",
                       {{"queues", std::int64_t{2}}, {"limit_1_s", 10.0}, {"promote", 0.5}, {"list_order", true}}};

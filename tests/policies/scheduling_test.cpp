@@ -55,7 +55,7 @@ TEST_CASE("keys: submission, length, remaining length, remaining service") {
     CHECK(policy->key(progressed) <= key);
     CHECK(policy->key(wide) <= key);
   }
-  // The keys are exact if their unit is that of the view.
+  // The keys are exact if their unit is the unit of the view.
   CHECK(scheduling({"fifo", {}})->key(sample()) == 5);
   CHECK(scheduling({"srsf", {}})->key(sample()) == 600);
 }

@@ -18,7 +18,7 @@ using namespace contend;
 
 namespace {
 
-/// The keys of running jobs fall at their rates; those of waiting jobs are constant.
+/// The keys of running jobs fall at their rates; the keys of waiting jobs are constant.
 class FallingKeys {
  public:
   struct Job {

@@ -78,8 +78,8 @@ TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what rema
   CHECK(play({"srtf", {{"rewalk", true}}}, 2, wide).finishes() == "A8 B3");
   CHECK(play({"srsf", {{"rewalk", true}}}, 2, wide).finishes() == "A5 B8");
   // A tie. 1 GPU: A(1,4) at 0, B(1,2) at 2, when 2 s of A are left too. A runs and stays. In a list that is sorted
-  // again, A stood before B, which has just arrived: the same. C(1,1) arrives at 1: A is preempted with 3 s left; at 2
-  // A is before B.
+  // again, A stood before B, which has just arrived: an equal result. C(1,1) arrives at 1: A is preempted with 3 s
+  // left; at 2 A is before B.
   CHECK(play({"srtf", {{"rewalk", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)}).finishes() == "A4 B6");
   CHECK(play({"srtf", {{"rewalk", true}, {"list_order", true}}}, 1, {timed_job(0, 1, 4), timed_job(2, 1, 2)})
             .finishes() == "A4 B6");
@@ -232,7 +232,8 @@ TEST_CASE("gittins: least attained service until enough jobs have ended, then th
 
 TEST_CASE("gittins: an attempt that fails is no end of a job") {
   // One GPU, quanta of 4 s. A(1, 9 that fail, then 10) has had 9 s when B(1,3) comes at 10 s. No job has ended, so that
-  // the one with less service goes first. If the 9 s were those of a job that ended, A would be likely to end soon.
+  // the one with less service goes first. If the 9 s were the service of a job that ended, A would be likely to end
+  // soon.
   std::vector<JobSpec> jobs = {timed_job(0, 1, 10), timed_job(10, 1, 3)};
   jobs[0].attempts = {Time::seconds(9)};
   CHECK(play({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{1}}}}, 1, jobs).finishes() == "A22 B13");
@@ -359,7 +360,7 @@ TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 
 }
 
 TEST_CASE("drf: the resource of which an account holds the largest part decides, here CPUs") {
-  // 10 GPUs, 9 CPUs. Jobs of the first user need one of each, those of the second 3 CPUs. First 1/9, second 3/9, first
+  // 10 GPUs, 9 CPUs. Jobs of the first user need one of each, jobs of the second 3 CPUs. First 1/9, second 3/9, first
   // 2/9, 3/9, 4/9: then 2 CPUs are left, too few for the second, and the first takes one more. The same with twice as
   // many of each, and jobs of two GPUs.
   for (const int gpus : {1, 2}) {

@@ -116,8 +116,8 @@ TEST_CASE("rooms are those that a look at all GPUs finds, in order, while jobs m
 }
 
 TEST_CASE("rooms follow two jobs at the instant at which their keys meet, by hand") {
-  // One GPU on each of two servers. The key of job 5 falls from 10 by 1 in each ns, that of job 9 stays at 4. They meet
-  // at 6 ns, when the ids decide: job 9 stands behind job 5.
+  // One GPU on each of two servers. The key of job 5 falls from 10 by 1 in each ns, the key of job 9 stays at 4. They
+  // meet at 6 ns, when the ids decide: job 9 stands behind job 5.
   const std::vector<MovingRank> jobs{{{10, 0, 0, JobId{5u}}, 1}, {{4, 0, 0, JobId{9u}}, 0}};
   ServerRooms rooms{2, 1, [&](GpuId gpu, std::vector<MovingRank>& places) {
                       places.push_back(jobs[gpu.index()]);

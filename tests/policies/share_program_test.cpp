@@ -181,7 +181,7 @@ TEST_CASE("shares: twice the weight is twice the level") {
   CHECK(rate(0) == near(2 * rate(1), 1e-9));
 }
 
-TEST_CASE("shares: the optimum is that of the whole linear program by a plain simplex method") {
+TEST_CASE("shares: the optimum is the optimum of the whole linear program by a plain simplex method") {
   const std::uint64_t rounds = effort<std::uint64_t>(400);
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);
@@ -387,7 +387,7 @@ TEST_CASE("shares: entities share by their weights, and the jobs of each share i
   check_gpus(divided(cluster, true), {1, 1, 4, 0});
   // 9 GPUs, of which entity 0 uses 2 alone: the first job of entity 1 has its 4, and the second 3.
   check_gpus(divided(entities_on(9, {{0, 1}, {0, 1}, {1, 4}, {1, 4}}), true), {1, 1, 4, 3});
-  // A job that uses up its share leaves the rest to those of its own entity first: 3 for entity 0, one of which can
+  // A job that uses up its share leaves the rest to the jobs of its own entity first: 3 for entity 0, one of which can
   // use 1.
   check_gpus(divided(entities_on(9, {{0, 1}, {0, 8}, {1, 8}, {1, 8}}), false), {1, 2, 3, 3});
   // Of weights of jobs within an entity.

@@ -86,7 +86,7 @@ TEST_CASE("shockwave: GPUs that the plan leaves are used, and a gang that never 
   CHECK(played.result.end <= Time::seconds(90));
 }
 
-TEST_CASE("shockwave: the longest job is that of the forecast over its batches") {
+TEST_CASE("shockwave: the longest job is the longest of the forecast over its batches") {
   // A takes 50 s for all of its training at the first batch, 200 s at the second; B 75 and 95 s. Before they start half
   // of the training is forecast at each: 125 and 85 s.
   const auto played = [](bool forecasts) {

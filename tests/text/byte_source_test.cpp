@@ -85,7 +85,7 @@ TEST_CASE("compressed data inflates to the limit and not a byte further") {
         folder.path("packed.gz") +
             ": inflates to more than 999B, the limit for compressed files; decompress it first, or raise the limit: it "
             "is the environment variable CONTEND_MAX_INFLATED, which is 999B now");
-  // The limit is that of all members together.
+  // The limit is the limit of all members together.
   CHECK(contains(complaint_of([&] { static_cast<void>(read(packed(folder, text, 2), Bytes{1999})); }), "more than"));
   CHECK(read(packed(folder, text, 2), Bytes{2000}) == text + text);
   // What is not compressed has no limit.

@@ -146,7 +146,7 @@ TEST_CASE("verbs that write into one folder at the same time lose no line of its
     for (int k = 0; k < 20; ++k) CHECK(refusal(folder.path(fmt::format("{}-{}", i, k))).empty());
 }
 
-TEST_CASE("a new folder goes again with those of its parents that it made, unless something is in it") {
+TEST_CASE("a new folder goes again with the parents that it made, unless something is in it") {
   const TemporaryFolder folder;
   { const NewFolders made{folder.path("a/b/c/")}; }
   CHECK(!fs::exists(folder.path("a")));

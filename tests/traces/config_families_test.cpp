@@ -69,7 +69,7 @@ const std::map<std::string, double> kRoughly = {
     {"google--gemma-4", 0.0014},             // one decimal
     {"nvidia--Gemma-4", 0.0014},             // the same
     {"meta-llama--Llama-4-Scout", 0.012},    // with a tower that this file does not have
-    {"nvidia--NVIDIA-Nemotron-3.5", 0.053},  // a name; the layers are those of Nemotron 3 Nano, 31.6
+    {"nvidia--NVIDIA-Nemotron-3.5", 0.053},  // a name; the layers are the layers of Nemotron 3 Nano, 31.6
     {"nvidia--Nemotron-H-56B", 0.006}};      // a name
 
 double allowed_share(const std::string& file) {

@@ -107,7 +107,7 @@ TEST_CASE("every kind of bad row has its line and reason, and can be skipped and
 }
 
 TEST_CASE("a name that a job list refuses is a bad row in every format") {
-  // PAI's name of a job is joined to that of its task; Philly's comes from JSON.
+  // PAI's name of a job is joined to the name of its task; Philly's comes from JSON.
   const std::string pai = "j1,ten\x01sor,2.0,Terminated,1739162.0,1739200.0,600.0,29.3,50.0,MISC\n";
   CHECK(trace_complaints("pai", pai).find("expected a name of printable UTF-8 text, got \"j1/ten\\x01sor") !=
         std::string::npos);

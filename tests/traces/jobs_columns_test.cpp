@@ -55,7 +55,7 @@ TEST_CASE("columns: a header with | between its columns is not split at commas")
   CHECK(contains(column_complaints("auto", "a|b|c|d\n1|0|1|5\n", own),
                  "A job list has commas between its columns, and this file has |"));
   CHECK(contains(column_complaints("auto", "a;b;c;d\n1;0;1;5\n", {}), "and this file has ;"));
-  // The format's own name for it does the same, and goes before a column of that meaning which the file has.
+  // The format's own name for it has the same effect, and goes before a column of that meaning which the file has.
   CHECK(import_columns("slurm", text, {{"Partition", "Account"}}).jobs[0].vc == "lab");
   const std::string both =
       "JobID|Partition|Account|Submit|ElapsedRaw|State|AllocTRES\n"
@@ -92,7 +92,8 @@ TEST_CASE("columns: what a table says of a worker becomes what a job list says o
   CHECK(gpu_s == 307'000);
   CHECK(got.jobs[3].gpu_type == "H800");
   CHECK(got.report.unused_columns().empty());
-  // Without the number of workers the GPUs would be those of one, and the CPUs of a worker are not those of a GPU.
+  // Without the number of workers the GPUs would be the GPUs of one, and the CPUs of a worker are not the CPUs of a
+  // GPU.
   const std::string one = column_complaints("auto", kWorkers, worker_columns("gpu_request"));
   CHECK_MESSAGE(
       contains(one,

@@ -229,7 +229,7 @@ TEST_CASE("Slurm: the rows of a requeued job are attempts of one job, and steps 
                  "trace:3: job \"1\" was on line 2 already"));
 }
 
-TEST_CASE("Slurm: GPUs of two types in one row are refused, not read as those of the last") {
+TEST_CASE("Slurm: GPUs of two types in one row are refused, not read as GPUs of the last") {
   const std::string header = "JobID|Submit|ElapsedRaw|State|AllocTRES|AllocGRES\n";
   const auto complaint = [&](const std::string& resources) {
     return trace_complaints("slurm", header + "1|2024-03-01T10:00:00|5|COMPLETED|" + resources + "\n");

@@ -52,7 +52,7 @@ TEST_CASE("collective logs: OSU's other benchmarks, and -f") {
       "log", CollectiveFormat::osu, {.exchange = {}, .ranks = 8});
   REQUIRE(full.samples.size() == 1);
   CHECK(full.samples[0].exchange == TimedExchange::all_gather);
-  CHECK(full.samples[0].size == Bytes{8192});  // OSU's size is that of a rank's block
+  CHECK(full.samples[0].size == Bytes{8192});  // OSU's size is the size of a rank's block
   CHECK(full.samples[0].time == Time::nanoseconds(12'500));
 
   const auto latency = parse_collective_log("# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n0   1.27\n",

@@ -61,7 +61,7 @@ TEST_CASE("nccl logs: a new version") {
                                          "node-a:21:21 [0] NCCL INFO comm 0x5600 rank 0 nranks 8 - Destroy COMPLETE\n"
                                          " 10737418240    2684354560     float     sum      -1  80646.8  133.14  "
                                          "233.00       0  80528.8  133.34  233.34     N/A\n"));
-  REQUIRE(log.samples.size() == 2);  // that of 0 bytes sends nothing
+  REQUIRE(log.samples.size() == 2);  // the sample of 0 bytes sends nothing
   CHECK_FALSE(log.guessed_exchange);
   CHECK_FALSE(log.used_ranks);
   CHECK(log.servers == 2);

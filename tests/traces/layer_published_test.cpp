@@ -44,7 +44,7 @@ TEST_CASE("published: Espresso's tensors add up to the models and their backward
     std::int64_t parameters;
     std::int64_t backward_us;
   };
-  // Parameters of VGG-16 138.36 M, ResNet-50 25.56 M, ResNet-101 44.55 M, GPT-2 124.4 M are those of the papers.
+  // Parameters of VGG-16 138.36 M, ResNet-50 25.56 M, ResNet-101 44.55 M, GPT-2 124.4 M are the counts of the papers.
   const Known all[] = {{"vgg16", 32, 138'357'544, 85'310},
                        {"resnet50", 161, 25'557'032, 63'533},
                        {"resnet101", 314, 44'549'160, 120'391},

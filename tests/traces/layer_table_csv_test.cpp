@@ -46,7 +46,7 @@ TEST_CASE("layer tables: what a program computes, for one sample") {
   CHECK(table.layers[1].input_needs_gradient);
 }
 
-TEST_CASE("layer tables: a device times their products as those of the catalogue") {
+TEST_CASE("layer tables: a device times their products as the products of the catalogue") {
   // Products of 5 x 8 by 8 x 4, and a window of 3 x 3 over 2 channels of 6 x 6 positions: 2 x 5 x 8 x 4 = 320 and
   // 2 x 2 x 9 x (3 x 6 x 6) = 3,888 flops.
   NetworkBuilder net{"net", "", ""};

@@ -1,5 +1,5 @@
 // NCCL's cost model against published logs of nccl-tests, with NCCL's own constants and with two fitted ones. The
-// figures are those of docs/validation/network.md.
+// figures are the figures of docs/validation/network.md.
 
 #include "calibration/library_fit.hpp"
 #include "tests/calibration/library_deviation.hpp"

@@ -131,7 +131,7 @@ TEST_CASE("the critical path goes back over what each task waited for") {
   CHECK(inferred.parts.back().time.ns() == 1'000);
 }
 
-TEST_CASE("iterations are those of the host, and have what was launched inside") {
+TEST_CASE("iterations are the iterations of the host, and have what was launched inside") {
   const RecordedRank rank =
       read(profile({event("user_annotation", "ProfilerStep#4", "0", "100", ""),
                     event("user_annotation", "ProfilerStep#5", "100", "110", ""),

@@ -108,7 +108,7 @@ TEST_CASE("crossed receives are a deadlock, free sends are none") {
 }
 
 TEST_CASE("a ring of messages takes its steps") {
-  // Three ranks, 4 steps: each sends what it has received in the step before. A message takes 7 us.
+  // Three ranks, 4 steps: each sends the data that it has received in the step before. A message takes 7 us.
   std::vector<std::string> files;
   for (std::uint64_t rank = 0; rank < 3; ++rank) {
     std::string& file = files.emplace_back(metadata());

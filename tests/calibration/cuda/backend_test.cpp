@@ -51,7 +51,7 @@ std::int64_t small(std::string_view dimension) {
 
 }  // namespace
 
-TEST_CASE("the device says what it is and what it does") {
+TEST_CASE("the device says its name and its abilities") {
   const contend_device_info info = open_again(0, CONTEND_OK);
   CHECK(std::strlen(info.name) > 0);
   CHECK(std::strlen(info.driver) > 0);
@@ -141,7 +141,7 @@ TEST_CASE("every operator of the table runs in every number format, or says why 
   }
 }
 
-TEST_CASE("the time of several executions is that of all together") {
+TEST_CASE("the time of several executions is the time of all together") {
   // Work of tens of microseconds and more each, so that 16 times as much takes 16 times as long but for what surrounds
   // it. The second is timed beside reductions, by a loop of its own.
   const Shape copied{100'000'000}, multiplied{1, 2048, 2048, 2048, 8};

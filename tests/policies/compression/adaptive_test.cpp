@@ -59,7 +59,7 @@ TEST_CASE("LAGS: as dense as the next layer's backward pass hides, by hand") {
   // Nothing comes after the lowest layer: 2 of 160.
   CHECK(sent(*lags, problem, {3, 3}) == "all-gather 64");
   CHECK(sent(*lags, problem, {0, 3}) == "all-gather 224");
-  // The kernels are those of top-k with as many values.
+  // The kernels are as in top-k with as many values.
   const auto top_k = compression("top-k", {{"density", 354.5 / 400}});
   CHECK(lags->stages(problem, {0, 0}).front().duration == top_k->stages(problem, {0, 0}).front().duration);
 }

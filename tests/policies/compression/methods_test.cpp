@@ -175,7 +175,7 @@ TEST_CASE("how long the kernels of each method take for a matrix of 4500 x 2000 
   // to add up each of 4 quarters (6 launches), after which a quarter is encoded again, and 38 to unpack (6 launches):
   // 1250 + 90, 425 + 30 + 312.5 + 90, 475 + 30 us.
   CHECK(kernels("onebit-adam", {}, 1) == "encode 1340000, add up 857500, decode 505000");
-  // Fused they are those of ef-sign-sgd; a quarter of 4 bits and 4 bytes a value is added up and encoded again.
+  // Fused they are the kernels of ef-sign-sgd; a quarter of 4 bits and 4 bytes a value is added up and encoded again.
   CHECK(kernels("onebit-adam", {{"fused", true}}, 1) == "encode 326563, add up 119454, decode 56563");
   // The momentum reads two and writes one. 9 bytes a value and 3 launches; a quarter is written and read from each of
   // 4, 8 bytes a value, and encoded again; decoded are 5 bytes a value.
@@ -235,7 +235,7 @@ TEST_CASE("one graph for all phases: the mean of acp-sgd lies between an iterati
   CHECK(mean < std::max(alone[0], alone[1]));
   CHECK(mean_compute_s(both) == near((computes[0] + computes[1]) / 2));
   CHECK(repeating_graphs(both).size() == 1);
-  // Every eighth iteration of local SGD sends: the mean is that of seven silent ones and one that sends.
+  // Every eighth iteration of local SGD sends: the mean is the mean of seven silent ones and one that sends.
   const auto local = compression("local-sgd");
   problem.method = local.get();
   const IterationGraph eight = plan_iteration(*policy, problem).graph;
@@ -404,7 +404,7 @@ TEST_CASE("a ring of two has one neighbour") {
   CHECK(compression("d-psgd")->stages(problem, {0, 2}).size() == 2);
 }
 
-TEST_CASE("a method refuses what it can't work on") {
+TEST_CASE("a method refuses gradients that it can't work on") {
   OverlapProblem halves = three_gradients();
   halves.gradient_element_bytes = 2;
   CHECK_THROWS_AS(static_cast<void>(compression("fp16")->stages(halves, {0, 2})), InputError);

@@ -187,7 +187,7 @@ TEST_CASE("MG-WFBP equals the exhaustive optimum under its own assumptions") {
   CHECK(merged > kInstances / 4);  // otherwise the instances test nothing
 }
 
-TEST_CASE("the assumptions of the planner are those of the executor where sizes are whole") {
+TEST_CASE("the assumptions of the planner are the assumptions of the executor where sizes are whole") {
   for (std::uint64_t seed = 0; seed < effort(std::uint64_t{300}); ++seed) {
     const OverlapProblem problem = whole_problem(seed);
     const SerialCost cost = serial_cost(problem.cost);

@@ -220,9 +220,9 @@ TEST_CASE("search takes compressed gradients: at least as good as every other sy
 }
 
 TEST_CASE("search cuts a gradient in pieces where that is best, by hand") {
-  // Forward 10 us each, backward 10 us each. The gradient of `b`, 200 us, is ready before that of `a`, 20 us, which the
-  // forward pass needs first. Whole, the one of `a` waits for that of `b`, or both go as one message. In pieces it goes
-  // as soon as it is ready, and the rest of `b` while `a` computes.
+  // Forward 10 us each, backward 10 us each. The gradient of `b`, 200 us, is ready before the gradient of `a`, 20 us,
+  // which the forward pass needs first. Whole, the one of `a` waits for the one of `b`, or both go as one message. In
+  // pieces it goes as soon as it is ready, and the rest of `b` while `a` computes.
   OverlapProblem problem = two_layers();
   const Time ten = Time::microseconds(10);
   problem.layers = {{"a", ten, ten}, {"b", ten, ten}};
@@ -297,7 +297,7 @@ TEST_CASE("a fusion buffer of Horovod takes gradients until the next one has no 
   CHECK(messages(2, 1) == 2);
   CHECK(messages(1.999, 1) == 3);
   CHECK(messages(0, 1) == 3);
-  CHECK(messages(3, 0.2) == 2);  // those of 100 and 200 us, and that of 300 us
+  CHECK(messages(3, 0.2) == 2);  // the gradients of 100 and 200 us, and the one of 300 us
   CHECK(messages(3, 0.1) == 3);
 }
 

@@ -109,7 +109,7 @@ TEST_CASE("with interference both executors agree, no iteration gets faster, and
       CHECK(fast.ends == engine.ends);
       recurring += steady_state(*graph, problem.cost).recurs;
       ++all;
-      // The forward passes of layers without gradients, and on two levels those of others, run beside the last
+      // The forward passes of layers without gradients, and on two levels the passes of others, run beside the last
       // messages.
       if (row.name == "bsp" && !problem.cost.levels() && problem.gradients.back().layer == 0)
         CHECK(fast.ends == alone.ends);

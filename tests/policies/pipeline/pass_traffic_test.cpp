@@ -25,8 +25,8 @@ Time after_ns(std::int64_t value) {
 }
 
 /// Two tensor-parallel ranks. A unit computes 20 forward and sends 10; it computes 40 for the gradients of inputs, 15
-/// of them beside 10 bytes, and 20 for those of weights. In passes a byte takes a nanosecond, in the network `bytes`
-/// / 10.
+/// of them beside 10 bytes, and 20 for the gradients of weights. In passes a byte takes a nanosecond, in the network
+/// `bytes` / 10.
 TrainingIteration sending_job(const std::string& schedule, int ranks, int micro_batches, std::size_t units,
                               std::int64_t bytes) {
   ModelUnit unit;

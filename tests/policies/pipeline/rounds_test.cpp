@@ -40,8 +40,8 @@ bool same(const PipelineStep& a, const PipelineStep& b) {
   return a.is_merged == b.is_merged && std::ranges::equal(a.passes(), b.passes());
 }
 
-/// A step of the plan that leaves rounds out, with the micro-batches of the whole plan: those of a second path have
-/// other numbers there.
+/// A step of the plan that leaves rounds out, with the micro-batches of the whole plan: the micro-batches of a second
+/// path have other numbers there.
 PipelineStep renumbered(const PipelinePlan& plan, const PipelinePlan& whole, PipelineStep step) {
   for (std::size_t i = 0; i < step.passes().size(); ++i) {
     int& batch = step.pass[i].micro_batch;

@@ -113,7 +113,7 @@ TEST_CASE("a latency costs GPipe a trip there and back, and 1F1B one for every p
   }
 }
 
-TEST_CASE("interleaved: a v-th of the bubble, and what it holds, for every size of group that is allowed") {
+TEST_CASE("interleaved: a v-th of the bubble, and its memory, for every size of group that is allowed") {
   int settings = 0, other_groups = 0, rests = 0;
   for (int p = 2; p <= 6; ++p) {
     for (int m = p; m <= 20; ++m) {
@@ -165,8 +165,8 @@ TEST_CASE("interleaved with merged steps: a plan that can be executed, without a
         for (const PipelineStep& step : plan.order.back()) merged += step.is_merged ? 1 : 0;
         CHECK(merged + static_cast<std::size_t>((chunks - 1) * ranks + 1) ==
               static_cast<std::size_t>(chunks * batches));
-        // Passes of 1 that take 1 together: every rank is busy for at most the passes of its micro-batches, those of
-        // its warm-up again, and the way there and back.
+        // Passes of 1 that take 1 together: every rank is busy for at most the passes of its micro-batches, the passes
+        // of its warm-up again, and the way there and back.
         const auto stages = static_cast<std::size_t>(plan.stages);
         PipelineCosts costs;
         const Time one = Time::nanoseconds(1);

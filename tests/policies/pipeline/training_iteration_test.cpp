@@ -211,7 +211,7 @@ TEST_CASE("hybrid sharding: a gathering inside a copy does not wait for the sum 
 }
 
 TEST_CASE("ZeRO-1 gathers the weights after the update, while the units before them compute") {
-  // The weights of the first unit come 5 after the update, those of the second before its turn.
+  // The weights of the first unit come 5 after the update, the weights of the second before its turn.
   const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::optimizer);
   CHECK(end_of(job, 1) == 142);  // the last gathering ends the iteration
   CHECK(period(job) == 137);
@@ -469,8 +469,8 @@ TEST_CASE("DeAR in a pipeline: the norm holds back updates, and copies are added
 
 TEST_CASE("Horovod: cycles begin with the last backward pass of a stage") {
   // In microseconds: F 0-20, 20-60 the first backward pass, F 60-80; cycles of 15 from 80 on end at 95, 110 and 125.
-  // The gradients of the second unit, there at 100, are sent 110-115, those of the first, there at 120, 125-130; update
-  // 137.
+  // The gradients of the second unit, there at 100, are sent 110-115, the gradients of the first, there at 120,
+  // 125-130; update 137.
   TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::none);
   job.units[0].assign(2, {ns(10'000), ns(10'000), ns(10'000), 5'000, 0});
   job.update = {ns(7'000)};
