@@ -137,8 +137,7 @@ struct alignas(kCacheLine) JobRun {
   /// Attempts of a timed job that have begun and ended, except the last.
   [[nodiscard]] int retries() const { return failures + timeouts; }
   void begin_next_attempt();  ///< of a timed job whose attempt has failed
-  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of the work that it did is
-  /// lost.
+  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of its work is lost.
   void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     if (!parts) return {attempt_left(), pause(costs), pace, type_pace};
