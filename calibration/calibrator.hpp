@@ -63,8 +63,8 @@ struct CalibrationResult {
 };
 
 /// Calibrates a device. `begun` continues a profile of the same device, driver, runtime, version and mode: its
-/// measurements are kept, and what it skipped in the chosen groups is tried again. Throws DeviceError if the device
-/// cannot be opened, InputError if `begun` comes from another device, driver, runtime, version or mode.
+/// measurements are kept, and the measurements that it skipped in the chosen groups are tried again. Throws DeviceError
+/// if the device cannot be opened, InputError if `begun` comes from another device, driver, runtime, version or mode.
 [[nodiscard]] CalibrationResult calibrate(const contend_backend& backend, const CalibrationRequest& request,
                                           const CalibrationHooks& hooks,
                                           const std::optional<CalibrationProfile>& begun = {});

@@ -64,7 +64,7 @@ struct Sgd {
 /// v = momentum v + g; w = w - rate v, in one pass.
 void sgd_fused(const Sgd& rule, In gradient, Out velocity, Out weights);
 
-/// Adam as Kingma and Ba, ICLR 2015, algorithm 1; the bias corrections are those of step `step`. In one pass.
+/// Adam as Kingma and Ba, ICLR 2015, algorithm 1; the bias corrections are the corrections of step `step`. In one pass.
 struct Adam {
   float rate = 1e-3F, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F;
   int step = 1;

@@ -172,8 +172,8 @@ Shapes cast_grid(bool quick) {
   return out;
 }
 
-/// The sizes of one width lie between those of the next, so that all together follow the step where operands leave the
-/// cache (the fit finds how little the width matters).
+/// The sizes of one width lie between the sizes of the next, so that all together follow the step where operands leave
+/// the cache (the fit finds how little the width matters).
 Shapes rows_grid(bool quick) {
   Shapes out;
   std::int64_t least = quick ? kMebi / 4 : 64 * kKibi;
@@ -256,7 +256,7 @@ Shapes collective_grid(bool quick, int devices) {
   return out;
 }
 
-/// Blocks of a collective's kernels: those of NCCL are its channels.
+/// Blocks of a collective's kernels: the blocks of NCCL are its channels.
 std::vector<std::int64_t> block_steps(bool quick) {
   return quick ? steps(8, 32, 4) : steps(4, 32, 2);
 }

@@ -151,7 +151,7 @@ class LayerSplitter {
   }
 
   void fused_attention() {
-    CONTEND_CHECK(shape_.queries == shape_.keys, "fused attention is that of a sequence to itself");
+    CONTEND_CHECK(shape_.queries == shape_.keys, "in fused attention a sequence attends to itself");
     const std::int64_t key_heads = shape_.key_heads > 0 ? shape_.key_heads : shape_.heads;
     const OperatorShape shape{batch_, shape_.heads, key_heads, shape_.queries, shape_.head_size};
     if (shape_.causal)

@@ -10,8 +10,8 @@
 
 namespace contend {
 
-/// The collectives and copies between devices of a profile, as those of a benchmark; empty if there are none. Their
-/// ranks are devices of one server.
+/// The collectives and copies between devices of a profile, as the samples of a benchmark; empty if there are none.
+/// Their ranks are devices of one server.
 [[nodiscard]] std::vector<CollectiveSample> measured_collectives(const CalibrationProfile& profile);
 
 /// An operation and a reduction beside each other, in one shape.

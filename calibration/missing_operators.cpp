@@ -41,7 +41,7 @@ std::vector<MissingOperator> missing_operators(const CalibrationProfile& profile
   std::map<std::pair<const OperatorInfo*, DataType>, MissingOperator> found;
   const auto need = [&](std::string_view op, DataType in, const std::string& layer) {
     const OperatorInfo* info = find_operator(op);
-    // Without a table of a layout, that of the other one does.
+    // Without a table of a layout, the table of the other layout does.
     if (info->same_work && !profile.has_samples(op, in)) info = find_operator(info->like);
     if (profile.has_samples(info->name, in)) return;
     MissingOperator& one = found.try_emplace({info, in}, MissingOperator{info, in, {}, {}}).first->second;

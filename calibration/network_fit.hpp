@@ -59,8 +59,8 @@ struct LinkFit {
   std::vector<double> median_errors;  ///< of each series used, over the sizes used; NaN if it has none of them
   FitQuality quality;
   double own_error = 0;  ///< median error of separate lines through the same samples; NaN if there are too few
-  /// True if one link and a ring do not describe the samples: the error is more than twice that of separate lines plus
-  /// one per cent. The intervals, which assume that they do, are then too narrow.
+  /// True if one link and a ring do not describe the samples: the error is more than twice the error of separate lines
+  /// plus one per cent. The intervals, which assume that they do, are then too narrow.
   [[nodiscard]] bool misfit() const { return quality.median_error > 2 * own_error + 0.01; }
 };
 

@@ -142,7 +142,7 @@ OperatorWork cast_twice(Shape s, DataType type) {
 OperatorWork reduction(Shape, DataType) {
   return {3.0 * kReducedBytes, kReducedBytes / 4.0};
 }
-/// That of the operation beside which reductions run.
+/// The work of the operation beside which reductions run.
 template <OperatorWork (*Work)(Shape, DataType)>
 OperatorWork beside(Shape s, DataType type) {
   return Work(without_blocks(s), type);

@@ -51,10 +51,11 @@ struct OperatorInfo {
   bool same_work = false;
 };
 
-/// The operation in the name of an operator of the group `contention`, `X_beside_reduce` or `reduce_beside_X`; that of
-/// `reduce` itself is none.
+/// The operation in the name of an operator of the group `contention`, `X_beside_reduce` or `reduce_beside_X`; the
+/// operation of `reduce` itself is none.
 [[nodiscard]] std::string_view operation_beside(const OperatorInfo& info);
-/// The dimensions of an operator of the group `contention` without the blocks: those of the operation in its name.
+/// The dimensions of an operator of the group `contention` without the blocks: the dimensions of the operation in its
+/// name.
 [[nodiscard]] inline std::span<const std::int64_t> without_blocks(std::span<const std::int64_t> shape) {
   return shape.first(shape.size() - 1);
 }
@@ -63,8 +64,8 @@ struct OperatorInfo {
 [[nodiscard]] std::span<const OperatorInfo> operators();
 /// Copies of bytes within the device's memory, in fp32.
 inline constexpr std::string_view kCopies = "copy";
-/// True if the bytes of an operator come out of the cache or of the memory as those of a copy do, so that its times may
-/// be deviations from those of copies (OperatorTable::from_copies).
+/// True if the bytes of an operator come out of the cache or of the memory as the bytes of a copy do, so that its times
+/// may be deviations from the times of copies (OperatorTable::from_copies).
 [[nodiscard]] bool moves_like_copies(const OperatorInfo& info);
 
 /// The operator of that name, or nullptr.

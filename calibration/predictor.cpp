@@ -42,8 +42,8 @@ double mean(std::span<const double> all, std::span<const std::size_t> chosen) {
   return sum / static_cast<double>(chosen.size());
 }
 
-/// A way to fit a table: what it corrects, and the fit without relevance. Stays where it is, since fits point to
-/// others.
+/// A way to fit a table: the fit that it corrects, and the fit without relevance. Stays where it is, since fits point
+/// to others.
 struct Candidate {
   OperatorTable table;
   std::optional<TableFit> corrected;

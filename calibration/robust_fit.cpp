@@ -201,7 +201,8 @@ class Regression {
       ++at;
     }
   }
-  /// The upper end of the interval of a coefficient that the bound holds at 0: that of the fit without the bound.
+  /// The upper end of the interval of a coefficient that the bound holds at 0: the upper end in the fit without the
+  /// bound.
   [[nodiscard]] double highest(std::size_t column, double spread) const {
     const std::size_t n = y_.size();
     if (n <= columns_) return kNaN;

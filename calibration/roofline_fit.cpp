@@ -116,7 +116,7 @@ RooflineFit fit_roofline(std::span<const TimedWork> samples) {
   const RooflineFit seen = best_seen(samples);
   if (samples.size() < kLeastSamples) return seen;
   RooflineFit fit = by_turns(samples, {}, seen);
-  // What a sample is off a fit that noisy ones have drawn aside is not yet what it is off the roofline.
+  // The distance of a sample from a fit that noisy ones have drawn aside is not yet its distance from the roofline.
   for (int i = 0; i < kReweightings; ++i) {
     const std::vector<double> weights = weights_of(samples, fit);
     if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; })) break;

@@ -10,8 +10,8 @@ namespace contend {
 
 /// The covariance model: a Matern 3/2 covariance of the given length, and the noise of a value around the truth.
 struct SurfaceSettings {
-  double length = 4;    ///< variance, relative to that of the surface; > 0
-  double noise = 1e-3;  ///< variance over that of the surface, > 0
+  double length = 4;    ///< variance, relative to the surface's; > 0
+  double noise = 1e-3;  ///< variance over the surface's, > 0
 };
 
 /// The index of a point and its distance.
@@ -34,8 +34,8 @@ class ScatteredSurface {
   [[nodiscard]] std::vector<Neighbour> nearest(std::span<const double> where, std::size_t count,
                                                std::size_t skip = kNone) const;
   /// The best linear unbiased prediction at `where` from the `values` of all points but `skip`. `extra_noise` is the
-  /// noise of each value beyond settings.noise, as a variance relative to that of the surface; one for each value, or
-  /// empty.
+  /// noise of each value beyond settings.noise, as a variance relative to the variance of the surface; one for each
+  /// value, or empty.
   [[nodiscard]] double at(std::span<const double> where, std::span<const double> values,
                           const SurfaceSettings& settings, std::size_t skip = kNone,
                           std::span<const double> extra_noise = {}) const;

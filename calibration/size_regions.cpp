@@ -45,7 +45,7 @@ struct Moments {
 
 std::vector<std::size_t> cheapest_regions(std::size_t count, std::size_t parts, std::size_t least,
                                           const RegionCost& cost) {
-  CONTEND_CHECK(parts >= 1 && least >= 1 && parts * least <= count, "every region has what it needs");
+  CONTEND_CHECK(parts >= 1 && least >= 1 && parts * least <= count, "every region has enough sizes");
   // best[p][end]: the least cost of the first `end` in p + 1 regions; from[p][end]: where the last of them begins.
   std::vector<std::vector<double>> best(parts, std::vector<double>(count + 1, kInfinity));
   std::vector<std::vector<std::size_t>> from(parts, std::vector<std::size_t>(count + 1, 0));

@@ -160,8 +160,8 @@ double TableFit::baseline(const RooflineFit& roofline, const TimedWork& work, do
   return by_like > 0 ? by_like : roofline.seconds(work.bytes, work.flops);
 }
 
-/// The noise that settings_ has is that of most samples; here is what one has beyond, in units of the variance of what
-/// the surface goes through.
+/// The noise that settings_ has is the noise of most samples; here is what one has beyond, in units of the variance of
+/// what the surface goes through.
 std::vector<double> TableFit::extra_noise() const {
   double sum = 0, all = 0, squares = 0;
   for (std::size_t i = 0; i < weights_.size(); ++i) {

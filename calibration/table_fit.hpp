@@ -20,8 +20,8 @@ class TableFit {
   static constexpr std::size_t kLeastForError = 4;
 
   /// The table has at least one sample and its operator exists; its samples are sound. `like`, which outlives this fit,
-  /// is that of an operator with the same work, or of copies if the table is `from_copies`: the surface is then one of
-  /// deviations from its predictions instead of the roofline.
+  /// is the fit of an operator with the same work, or of copies if the table is `from_copies`: the surface is then one
+  /// of deviations from its predictions instead of the roofline.
   explicit TableFit(const OperatorTable& table, const TableFit* like = nullptr);
 
   /// The features of a shape that tell samples of the operator apart: its dimensions, for products in less than 32 bits

@@ -21,7 +21,7 @@ class TransformerSplitter {
       case OperatorKind::product:
         call(calls_.forward, each_.type == DataType::fp8 ? "gemm_fast_sums" : product(), {count, m, n, k});
         call(calls_.input_gradient, product() == "gemm" ? "gemm_nn" : product(), {count, m, k, n});
-        // Of a group, the rows of this product are those of the weights.
+        // Of a group, the rows of this product are the rows of the weights.
         call(calls_.weight_gradient, "gemm_tn", {count, n, k, m});
         break;
       case OperatorKind::attention_scores:

@@ -33,14 +33,14 @@ struct RooflineOptions {
   /// al., IPDPSW 2018, abstract). Assumed for every device.
   double matrix_unit_efficiency = 83.0 / 125;
   double vector_efficiency = 83.0 / 7 / 15.7;
-  /// Fraction of the peak that attention in one kernel reaches; if not given, that of the device
-  /// (Device::fused_attention), else that of products. Of operators of transformers only
+  /// Fraction of the peak that attention in one kernel reaches; if not given, the device's fraction
+  /// (Device::fused_attention), else the fraction of products. Of operators of transformers only
   /// (models/parallel/operators.hpp).
   std::optional<double> attention_efficiency{};
   double memory_efficiency = 0.8;                ///< of the peak bandwidth; assumption
   Time ramp = Time::microseconds(5);             ///< assumption
   Time launch_overhead = Time::microseconds(5);  ///< from one kernel to the next; assumption
-  std::optional<int> gradient_element_bytes;     ///< default: that of an activation
+  std::optional<int> gradient_element_bytes;     ///< default: as of an activation
 
   /// Fraction of the peak that large products of `type` reach on the device: one of the two above.
   [[nodiscard]] double& product_efficiency(const Device& device) {
@@ -87,8 +87,8 @@ void validate(const RooflineOptions& options, const Device& device);
 
 /// The times by the roofline, for `batch` samples. Each kernel reads or writes each of its tensors once
 /// (Layer::input_reads is the exception). The backward pass has one kernel for the gradient of the input, if a layer
-/// before needs it, and one for that of the weights. Throws InputError with every fault: an invalid table, device or
-/// option, a batch < 1, a layer that takes longer than a day.
+/// before needs it, and one for the gradient of the weights. Throws InputError with every fault: an invalid table,
+/// device or option, a batch < 1, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
 

@@ -1,7 +1,7 @@
 #pragma once
-// A Device is a GPU as a cost model sees it: peak rates, memory and links. Its numbers are those of the maker's data
-// sheets, per GPU as a program sees it (one of the two dies of a K80), dense (without structured sparsity) and at boost
-// clock. scenarios/yaml/device_sheet.hpp reads them from sheets.
+// A Device is a GPU as a cost model sees it: peak rates, memory and links. Its numbers are the numbers of the maker's
+// data sheets, per GPU as a program sees it (one of the two dies of a K80), dense (without structured sparsity) and at
+// boost clock. scenarios/yaml/device_sheet.hpp reads them from sheets.
 
 #include "sim/units.hpp"
 

@@ -10,8 +10,8 @@
 
 namespace contend {
 
-/// The kernel of a process, Matern 5/2 with a length for each key. A key is a group of coordinates, such as those of
-/// the words of one parameter.
+/// The kernel of a process, Matern 5/2 with a length for each key. A key is a group of coordinates, such as the
+/// coordinates of the words of one parameter.
 struct GaussianKernel {
   std::vector<double>
       lengths;       ///< by key, in units of the cube, > 0; one of several means that the key has little effect
@@ -24,8 +24,8 @@ class GaussianProcess {
  public:
   using Point = std::vector<double>;
 
-  /// Takes points within the unit cube, all of one dimension, and a value for each that is not NaN. `noise` is that of
-  /// the kernel. The kernel has one length for all directions, the most likely of a few.
+  /// Takes points within the unit cube, all of one dimension, and a value for each that is not NaN. `noise` is the
+  /// noise of the kernel. The kernel has one length for all directions, the most likely of a few.
   GaussianProcess(std::vector<Point> points, std::span<const double> values, double noise = 1e-6);
   /// The same with a given kernel. Coordinate i of a point belongs to key `key_of[i]`, from 0 on without gaps.
   GaussianProcess(std::vector<Point> points, std::span<const double> values, std::vector<std::size_t> key_of,

@@ -47,7 +47,8 @@ LayerWork input_gradient_work(const Layer& layer, int batch, double element_byte
   if (!layer.input_needs_gradient) return {};
   const Traffic moved = traffic(layer, batch, element_bytes);
   LayerWork work{static_cast<double>(layer.input_gradient_flops) * batch, moved.input + moved.output, layer.kernels};
-  // The kernel reads the gradient of the output and writes that of the input; the kind decides what else it reads.
+  // The kernel reads the gradient of the output and writes the gradient of the input; the kind decides what else it
+  // reads.
   switch (layer.kind) {
     case LayerKind::attention:
       work.bytes += moved.input + moved.output;

@@ -78,15 +78,15 @@ struct LayerGeometry {
   [[nodiscard]] std::int64_t positions() const { return height * width; }
 };
 
-/// One layer. Its work is per sample (one image, one sequence). Flops are those of matrix products (convolution,
-/// linear, recurrent, attention); a multiply-add counts as 2. As usual in published figures, the few operations per
-/// element of other layers are not counted: their cost is the reading and writing of their activations.
+/// One layer. Its work is per sample (one image, one sequence). Flops are the operations of matrix products
+/// (convolution, linear, recurrent, attention); a multiply-add counts as 2. As usual in published figures, the few
+/// operations per element of other layers are not counted: their cost is the reading and writing of their activations.
 struct Layer {
   std::string name;  ///< unique within the table, dotted by block: `layer3.0.conv2`
   LayerKind kind = LayerKind::linear;
   std::vector<ParameterTensor> parameters;  ///< in order of declaration; may be empty (a ReLU)
   /// Parameters of an earlier layer that are used here too (a decoder tied to its embedding). They are not counted
-  /// again, and their gradient is ready with that of the earlier layer.
+  /// again, and their gradient is ready with the gradient of the earlier layer.
   std::int64_t shared_elements = 0;
   std::int64_t forward_flops = 0;
   std::int64_t input_gradient_flops = 0;   ///< backward, for the gradient of the input; 0 if no layer before needs it

@@ -17,7 +17,7 @@ namespace contend {
 
 enum class ErrorClass : std::uint8_t { products, attention, memory, host, inside, between, run };
 inline constexpr std::size_t kErrorClasses = 7;
-/// The name of a class in models/errors.yaml, and what it has, for people.
+/// The name of a class in models/errors.yaml, and a text for people that says what belongs to the class.
 [[nodiscard]] std::string_view to_string(ErrorClass of);
 [[nodiscard]] std::string_view title_of(ErrorClass of);
 

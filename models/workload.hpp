@@ -27,7 +27,7 @@ struct PlacePart {
 struct JobRequest {
   std::string name;
   Time submit;        ///< of a job that comes after others: where it is in the list, for cuts and loads
-  std::string model;  ///< what it trains; any text, also an empty one, if there is a duration
+  std::string model;  ///< the model that the job trains; any text, also an empty one, if there is a duration
   int gpus = 1;
   std::int64_t iterations = 1;
   std::optional<Time> duration{};
@@ -54,7 +54,7 @@ struct JobRequest {
   bool serves = false;  ///< its model is an entry of `serving`; it has neither iterations nor a duration of its own
   std::shared_ptr<const ServiceMaker> service{};  ///< of such a job; `duration` says then for how long requests come
   std::string batch_rule{};  ///< rule by which its batch changes while it trains; empty: it doesn't
-  /// Members of a training entry and their values, which differ from those of the entry; `model` then names both
+  /// Members of a training entry and their values, which differ from the values of the entry; `model` then names both
   /// (variant_of()).
   std::vector<std::pair<std::string_view, std::string>> members{};
 };
@@ -82,10 +82,10 @@ using GraphMaker = std::function<TrainedJob(const std::string& model, int gpus)>
 /// The time for which an iteration of a model computes on each GPU, without communication. Throws InputError for an
 /// unknown model.
 using IterationTime = std::function<Time(const std::string& model)>;
-/// That of the training profiles.
+/// The iteration time of the training profiles.
 [[nodiscard]] Time profile_iteration(const std::string& model);
 
-/// The GPU time that the job takes by itself: that of all its attempts, or of computing its iterations. A job that
+/// The GPU time that the job takes by itself: the time of all its attempts, or of computing its iterations. A job that
 /// takes a share of each GPU counts with that share.
 [[nodiscard]] double gpu_seconds_of(const JobRequest& job, const IterationTime& iteration = profile_iteration);
 

@@ -8,8 +8,8 @@
 // the time per byte is always beta.
 //
 // alpha and beta are either the same for all transfers between servers, or a function of the transfer. Transfers inside
-// servers are carried only if the costs say so. They don't touch an interface; those of one job from the same GPUs
-// share the links between these, and those of different jobs or of other ranks don't slow each other down.
+// servers are carried only if the costs say so. They don't touch an interface; transfers of one job from the same GPUs
+// share the links between these, and transfers of different jobs or of other ranks don't slow each other down.
 //
 // Assumptions: each server has one interface, and the fabric behind it never limits. The models are wrong if a core
 // switch is oversubscribed, if servers differ, and if jobs that share a GPU communicate inside their server at once.

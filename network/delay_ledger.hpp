@@ -4,8 +4,8 @@
 // (a link, or the interface of a server), and there to the jobs of the others. The losses of a job's transfers add up
 // to the time by which their bytes took longer than alone; transfers that send at once are added up, too.
 //
-// This says where time was lost in the network. How much later the job ended because of it is another question: what it
-// computes meanwhile may hide the loss.
+// This says where time was lost in the network. How much later the job ended because of it is another question: the
+// operations that the job computes meanwhile may hide the loss.
 
 #include "network/max_min_rates.hpp"
 #include "sim/ids.hpp"
@@ -26,7 +26,7 @@ namespace contend {
 
 class DelayLedger {
  public:
-  /// By job: true if its delays are to be written down; empty: those of no job.
+  /// By job: true if its delays are to be written down; empty: the delays of no job.
   explicit DelayLedger(std::vector<bool> watched) : watched_{std::move(watched)} {}
 
   [[nodiscard]] bool watches(JobId job) const { return job.index() < watched_.size() && watched_[job.index()]; }

@@ -43,7 +43,7 @@ class EndTimes {
   static constexpr std::size_t kChildren = 16;
 
   struct Tier {
-    std::vector<Time> values;             // whole groups of kChildren, except on top; those of upper tiers are minima
+    std::vector<Time> values;             // whole groups of kChildren, except on top; upper tiers have minima
     std::vector<std::uint8_t> is_marked;  // by group
     std::vector<std::size_t> marked;      // groups whose minimum may be out of date
   };

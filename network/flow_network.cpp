@@ -297,8 +297,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, public Lo
     return transfers_[id.index()].at >= transfers_[id.index()].route->steps.size();
   }
 
-  /// The route of the request at the present age of the fabric. Its solo time stays that of the first route, because
-  /// the accounts of the job rely on it. Older routes are kept for their histories.
+  /// The route of the request at the present age of the fabric. Its solo time stays the time of the first route,
+  /// because the accounts of the job rely on it. Older routes are kept for their histories.
   RequestRoute& route_of(const TransferRequest& request) const {
     auto& routes = routes_[request.job.index()];
     const RequestRoute* older = nullptr;

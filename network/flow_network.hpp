@@ -6,7 +6,7 @@
 // coupled flow over the links of all its messages (collectives/collective_run.hpp): its connections progress together,
 // and on a link each of them has the share of a single flow. A transfer takes `alpha` once, the latencies of the routes
 // of its steps, and the time to send its bytes at the fair rate, which is recomputed whenever a flow starts or ends or
-// a link changes. One of which a library says what it expects takes that instead, or longer where its links are slower
+// a link changes. A transfer whose time a library expects takes that time instead, or longer where its links are slower
 // or shared (CollectiveSchedule::expected). A connection keeps its path while the fabric does not change: the hash of
 // ECMP depends on job, sender and receiver.
 //
@@ -15,8 +15,9 @@
 //
 // A job leaps if no other job has a route over its links and nothing of its own is in the network, because then its
 // next iterations depend on itself alone: rates are real numbers, so the state of flows in progress isn't compared.
-// What a leap skips is added to the histories of its flows period by period, so that they are those of a run event by
-// event. Nothing leaps if links change, if the router plans with all jobs, or if delays are watched.
+// The iterations that a leap skips are added to the histories of its flows period by period, so that they equal
+// the histories of a run event by event. Nothing leaps if links change, if the router plans with all jobs, or if delays
+// are watched.
 //
 // Assumptions: fluid limit (messages much longer than a packet and a window), fair transport, no loss, no cost of
 // incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.
@@ -52,13 +53,13 @@ struct FlowNetworkOptions {
   std::vector<HostedServers> served;           ///< by job; empty: no job has parameter servers
   TakeLinkUses uses;                           ///< gets what jobs sent over links, if given
   TakeStalls stalls;                           ///< gets the transfers that stand still at the end, if given
-  std::vector<bool> watched;                   ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::vector<bool> watched;                   ///< by job: NetworkReport::delays has its delays; empty: none has
   std::function<std::string(JobId)> job_name;  ///< for messages; without, jobs have their numbers
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };
 
-/// A network on the topology, whose gpus() are those of the cluster in order of GpuId.
+/// A network on the topology, whose gpus() are the GPUs of the cluster in order of GpuId.
 std::unique_ptr<NetworkModel> make_flow_network(std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, FlowNetworkOptions options,
                                                 std::size_t jobs);

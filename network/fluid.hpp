@@ -42,7 +42,7 @@ class FluidNetwork {
     double cap = 0;                    ///< bound on its rate in bytes per second; 0: none (then it must cross a link)
     int priority = 0;                  ///< >= 0; flows of priority 0 go first
   };
-  /// Starts a flow that sends from `now` on. Its id may be that of an earlier flow that has ended.
+  /// Starts a flow that sends from `now` on. Its id may be the id of an earlier flow that has ended.
   FlowId start(const Start& start, Time now);
   /// Removes the flow and returns the bytes that it has not sent.
   double cancel(FlowId flow, Time now);

@@ -2,7 +2,7 @@
 // HostLinks is the HostModel of servers whose GPUs share ways to host memory, host memory itself and NVMe. Each of them
 // is a link of the server. A use is a fluid that crosses the links of all servers of its GPUs at one pace, in
 // proportion to what the GPUs on each server move over each link. The paces are max-min fair (network/fluid.hpp): of
-// two uses that one link limits, each GPU moves equally many bytes a second of what it moves most.
+// two uses that one link limits, each GPU moves equally many bytes a second over the link over which it moves most.
 //
 // It is wrong where the host's links are not what limits: a copy and the traffic of network interfaces below one PCIe
 // switch don't meet here.

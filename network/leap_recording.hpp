@@ -30,7 +30,7 @@ class LeapRecording {
 
   /// The pieces from the number `then` to the number `now` are one period. Sends them `periods` times more, and forgets
   /// all, or records them as often if the leap is inside an iteration, which may recur as a whole. Negative `periods`
-  /// take back so many of the last leap, its last ones. `interval` is that of samples, or 0.
+  /// take back so many of the last leap, its last ones. `interval` is the interval of samples, or 0.
   void leap(std::int64_t then, std::int64_t now, const LeapablePeriod& leapt, Time interval, FluidNetwork& fluid) {
     const auto [period, periods, is_inside] = leapt;
     std::int64_t first = 1, sign = 1;

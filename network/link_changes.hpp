@@ -1,8 +1,8 @@
 #pragma once
 // LinkChanges says when links lose bandwidth and get it back: by a list of events, and by laws of failures and repairs.
 //
-// Links that fail together, such as those of a switch, are a group with a random stream of its own. While a group is
-// ill, its links have a part of their bandwidth. Several causes on one link multiply.
+// Links that fail together, such as the links of a switch, are a group with a random stream of its own. While a group
+// is ill, its links have a part of their bandwidth. Several causes on one link multiply.
 
 #include "network/topology.hpp"
 #include "sim/failure_spec.hpp"

@@ -51,7 +51,7 @@ class LinkClaims {
 
   /// True if no other job has a route over any of its links.
   [[nodiscard]] bool is_apart(JobId job) const { return jobs_[job.index()].shared == 0; }
-  /// Another number whenever its links, or those of them that others use, may have changed.
+  /// Another number whenever its links, or the part of them that other jobs use, may have changed.
   [[nodiscard]] std::uint64_t version(JobId job) const { return jobs_[job.index()].version; }
   [[nodiscard]] std::span<const LinkId> links(JobId job) const { return jobs_[job.index()].links; }  ///< ascending
 

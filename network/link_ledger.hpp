@@ -54,7 +54,7 @@ class LinkLedger {
   void add(JobId job, std::span<const LinkShare> links, const FlowHistory& history);
   /// Fills an empty report.
   void write(Time now, NetworkReport& report) const;
-  /// What each job sent over each link, in samples like those of the report.
+  /// The bytes that each job sent over each link, in samples like the samples of the report.
   [[nodiscard]] std::vector<LinkUseSample> uses(Time now) const;
 
  private:
@@ -74,7 +74,7 @@ class LinkLedger {
   /// The time between the two instants, weighted with the factor of the link.
   [[nodiscard]] static double full_time(const LinkAccount& link, Time from, Time to);
 
-  /// Bytes on the link over what it could have carried between the two instants.
+  /// Bytes on the link over the bytes that it could have carried between the two instants.
   [[nodiscard]] double utilisation(std::size_t link, double bytes, Time from, Time to) const;
 
   /// How long its factor was at least `least` and below `below`, until `to`.

@@ -4,9 +4,9 @@
 // primal-dual method in O(n^3) (Galil, "Efficient algorithms for finding maximum matching in graphs", ACM Computing
 // Surveys 18, 1986). All arithmetic is on integers, so the result is exact.
 //
-// Boost.Graph's maximum_weighted_matching is not used: that of Boost 1.81 crashes, never ends or finds less than the
-// maximum on about one random graph of 14 vertices in a thousand, and more often on larger ones (its issues 199, 223
-// and 399). A study draws thousands of rounds. A test compares the weights on graphs where Boost's works.
+// Boost.Graph's maximum_weighted_matching is not used: the function of Boost 1.81 crashes, never ends or finds less
+// than the maximum on about one random graph of 14 vertices in a thousand, and more often on larger ones (its issues
+// 199, 223 and 399). A study draws thousands of rounds. A test compares the weights on graphs where Boost's works.
 
 #include <cstddef>
 #include <cstdint>

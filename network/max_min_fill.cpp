@@ -15,7 +15,7 @@ constexpr double kSameWater = 1e-12;
 // share would seem to fit.
 constexpr double kFull = 1e-9;
 
-// A checkpoint copies the slots, and what it saves is filling again; so many slots cost about as much as one flow.
+// A checkpoint copies the slots, and saves filling again; so many slots cost about as much as one flow.
 constexpr std::size_t kSlotsPerFlow = 8;
 constexpr std::size_t kFewestBetween = 32;
 constexpr std::size_t kMostCheckpoints = 16;

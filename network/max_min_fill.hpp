@@ -20,7 +20,7 @@ namespace contend {
 /// A flow among those on a link.
 struct FlowOnLink {
   std::uint32_t flow;
-  std::uint32_t which;  ///< index of the link among those of the flow
+  std::uint32_t which;  ///< index of the link among the links of the flow
   double per_level;     ///< share x weight: load on the link for one unit of level
 };
 using FlowsOnLinks = std::vector<std::vector<FlowOnLink>>;  ///< by link
@@ -108,7 +108,7 @@ class MaxMinFill {
   std::vector<std::uint32_t> stopped_at_;  // by flow: its index among the stops; kNone: it has not stopped
   std::vector<Stop> stops_;
   std::vector<std::uint32_t> new_;       // flows that were added since the last filling
-  std::vector<Checkpoint> checkpoints_;  // the first `kept_` are valid; the first of all is that of empty links
+  std::vector<Checkpoint> checkpoints_;  // the first `kept_` are valid; the first of all has empty links
   std::size_t kept_ = 0;
   std::vector<Slot> slots_;  // now
   std::vector<Place> heap_;

@@ -76,7 +76,7 @@ void MaxMinRates::mark_load(std::span<const LinkShare> links) {
   for (const LinkShare& use : links) mark(use.link);
 }
 
-// Marks those of the links whose capacities depend on the number of flows.
+// Marks the links whose capacities depend on the number of flows.
 void MaxMinRates::mark_efficiency(std::span<const LinkShare> links) {
   if (efficiency_.empty()) return;
   for (const LinkShare& use : links)

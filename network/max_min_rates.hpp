@@ -3,9 +3,9 @@
 // priority by weighted max-min fairness.
 //
 // Priority is lexicographic, as a switch serves its queues: the flows of priority 0 share the links as if there were no
-// others, those of priority 1 share what these leave, and so on. A flow gets nothing where higher ones leave nothing.
-// No weight stands for a priority: a weight of a millionth would have to be told apart from rounding, and eight such
-// levels span more digits than a double has.
+// others, the flows of priority 1 share what these leave, and so on. A flow gets nothing where higher ones leave
+// nothing. No weight stands for a priority: a weight of a millionth would have to be told apart from rounding, and
+// eight such levels span more digits than a double has.
 //
 // Within a priority, flow f has a weight w_f and a cap c_f, and crosses link l with share a_lf. Its level is rate_f /
 // w_f. An allocation is max-min fair if no level can grow without lowering one that is not larger (Bertsekas and

@@ -255,9 +255,9 @@ void MaxMinSweep::settle(std::uint32_t id, double level, std::uint32_t bottlenec
 }
 
 // The level at which the link is full: the root of sum over its flows of per_level x min(ceiling, level) = capacity.
-// The ceiling of a held flow is its level, that of an open flow its cap. The sum is concave in the level, so Newton's
-// method converges from below, in at most as many steps as there are different ceilings; usually two or three. It also
-// recomputes the sums of the link.
+// The ceiling of a held flow is its level, the ceiling of an open flow its cap. The sum is concave in the level, so
+// Newton's method converges from below, in at most as many steps as there are different ceilings; usually two or three.
+// It also recomputes the sums of the link.
 double MaxMinSweep::scan(std::uint32_t l) {
   LinkState& link = links_[l];
   ++work_.scans;

@@ -14,7 +14,7 @@
 //
 // A link keeps sums over its flows, to which flows are added and from which they are taken. Weights and shares may
 // differ by many decades, and what is left after a large flow has gone is then mostly rounding: a sum that has become
-// small beside what it once was is computed again from the flows.
+// small beside its former value is computed again from the flows.
 
 #include "network/max_min_fill.hpp"
 #include "network/routing.hpp"
@@ -65,7 +65,7 @@ class MaxMinSweep {
   struct Work {
     std::uint64_t solves = 0;
     std::uint64_t links = 0;  ///< links whose level may have changed
-    std::uint64_t scans = 0;  ///< those of them whose flows were scanned
+    std::uint64_t scans = 0;  ///< such links whose flows were scanned
     std::uint64_t flows = 0;  ///< levels of flows set
     std::uint64_t fills = 0;  ///< solves that filled from some level on
   };

@@ -56,7 +56,7 @@ class RouteFinder {
  public:
   RouteFinder(const Topology& topology, const Router& router, const FlowNetworkOptions& options);
 
-  /// The messages of the request: those of each of its groups; none of a request without bytes.
+  /// The messages of the request: the messages of each of its groups; none of a request without bytes.
   [[nodiscard]] std::vector<ServedExchange> parts_of(const TransferRequest& request) const;
   /// The route, with what `solo_rate` says of each step on the idle network, and with the solo time that follows.
   [[nodiscard]] RequestRoute find(const TransferRequest& request,

@@ -57,11 +57,11 @@ struct RoutedJob {
 class Router {
  public:
   virtual ~Router() = default;
-  /// Writes the route from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among those of the
-  /// pair, like the ports of its 5-tuple, which a hash turns into a choice of path.
+  /// Writes the route from `from` to `to` (different GPUs) into `route`. `label` identifies the flow among the flows of
+  /// the pair, like the ports of its 5-tuple, which a hash turns into a choice of path.
   virtual void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const = 0;
   /// Writes the routes of flows that start together, in their order. A router that looks at each flow alone writes
-  /// those of route().
+  /// the routes of route().
   virtual void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const {
     routes.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) route(flows[i].from, flows[i].to, flows[i].label, routes[i]);
@@ -73,7 +73,7 @@ class Router {
 
   /// True if the router wants to know of jobs that start and leave. Only then do the following functions do anything.
   [[nodiscard]] virtual bool plans_ahead() const { return false; }
-  /// The job sends these flows from now on, in place of what it sent before.
+  /// The job sends these flows from now on, in place of its flows before.
   virtual void enter(const RoutedJob& /*job*/) {}
   /// The job sends nothing from now on.
   virtual void leave(std::uint64_t /*label*/) {}

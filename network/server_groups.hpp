@@ -10,9 +10,9 @@
 namespace contend {
 
 /// The group of each server, for each tier of switches (tiers_of) from the lowest up. Servers are in one group of a
-/// tier if a path joins them that uses only switches of that tier and lower ones: the servers of a leaf, then those of
-/// a pod, and so on. Groups are numbered in order of their first servers. Tiers that join no further servers are left
-/// out; in the last tier all servers are in one group.
+/// tier if a path joins them that uses only switches of that tier and lower ones: the servers of a leaf, then the
+/// servers of a pod, and so on. Groups are numbered in order of their first servers. Tiers that join no further servers
+/// are left out; in the last tier all servers are in one group.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> server_groups(const Topology& topology);
 /// The same of sites, each with one server: in the lowest tier sites are in one group if links of the highest rate join
 /// them, in each higher one if links of the next lower rate do, and so on; of a pair of links the slower direction

@@ -33,12 +33,13 @@ class Allocation {
   void start_sharing(JobId job, std::span<const GpuId> gpus);
   /// Starts a job that waits on GPUs by rank. Throws what check() throws.
   void start(JobId job, std::span<const GpuId> gpus);
-  /// Stops a running job before its end. What it has not saved is lost. Returns true if it has saved work in this run.
+  /// Stops a running job before its end. The work that the job has not saved is lost. Returns true if the job has saved
+  /// work in this run.
   bool stop(JobId job);
   /// Stops a running job in the same way, and starts it at once on these GPUs, which may be among its own. Throws what
   /// check() throws. Returns what stop() returns.
   bool resize(JobId job, std::span<const GpuId> gpus);
-  /// Interrupts a running job, by a failure or by something that `is_planned`: it loses what it did since its last
+  /// Interrupts a running job, by a failure or by something that `is_planned`: the job loses the work since its last
   /// checkpoint, and is in state `next`. With `keeps_gpus` they are not free until let_go(). Returns true if it has
   /// saved work in this run.
   bool interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned);

@@ -104,9 +104,9 @@ class Calendar {
   }
 
   /// Calls `visit(payload)` for the event that comes after the next `ahead` ones, so that the owner can have the
-  /// processor fetch what it will need; nothing if that is not known. It is known of nearly all if many events are
-  /// pending and `ahead` is at most kForeseen, and of none if few are, because then all of it is in the caches. It
-  /// may be wrong: the event may be cancelled since, and others may come before it.
+  /// processor fetch the data that it will need; nothing if that event is not known. It is known of nearly all if many
+  /// events are pending and `ahead` is at most kForeseen, and of none if few are, because then all of it is in the
+  /// caches. It may be wrong: the event may be cancelled since, and others may come before it.
   template <class Visit>
   void foresee(std::size_t ahead, const Visit& visit) const {
     if (ahead < front_.size() - front_at_) visit(slots_[front_[front_at_ + ahead].slot].payload);
@@ -152,7 +152,7 @@ class Calendar {
   };
   using Step = std::uint32_t;  // the newest block, the only one that may have room; kNoBlock if the step is empty
 
-  /// Keys of [begin, end) by steps of 2^shift nanoseconds. Those of the steps before `next` have gone on.
+  /// Keys of [begin, end) by steps of 2^shift nanoseconds. The keys of the steps before `next` have gone on.
   struct Rung {
     std::int64_t begin = 0, end = 0;
     int shift = 0;

@@ -90,8 +90,8 @@ void merge(EngineState& state, CellId into, CellId from) {
   absorb(state, into, from);
 }
 
-/// Joins the cells of a job's GPUs on which no job runs, those of each role, so that a job of many ranks need not begin
-/// with a cell for each of them.
+/// Joins the cells of a job's GPUs on which no job runs, the cells of each role apart, so that a job of many ranks need
+/// not begin with a cell for each of them.
 void join_idle(EngineState& state, const Plan& plan, const std::vector<GpuId>& gpus) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     CellId joined;

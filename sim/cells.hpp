@@ -27,7 +27,7 @@ void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness);
 /// The same with what ails the GPU and what redundancy has its job do, which multiply, rounded up.
 void update_slowness(EngineState& state, GpuId gpu);
 
-/// Has the leaper forget what it has seen of the jobs on the server.
+/// Has the leaper forget the states that it has seen of the jobs on the server.
 void forget_saved_state(EngineState& state, ServerId server);
 
 /// Merges equal cells among the given ones, each of which has just begun a task.

@@ -12,7 +12,7 @@ namespace contend {
 
 class CheckpointStore {
  public:
-  /// Takes the rate of the store, > 0, and that of one job, 0 if only the store limits it.
+  /// Takes the rate of the store, > 0, and the rate of one job, 0 if only the store limits it.
   CheckpointStore(ByteRate rate, ByteRate of_job);
 
   /// The job begins to write that many bytes, > 0, from `gpus` GPUs. It must not be writing.

@@ -55,10 +55,10 @@ struct ClusterSpec {
   LevelTree levels{};  ///< above the servers, and what JobSpec::level means
 };
 
-/// The number that stands for all types that the job may mix, wherever a type is asked for: those of `types` come
+/// The number that stands for all types that the job may mix, wherever a type is asked for: the types of `types` come
 /// first. -1 if the job runs on servers of one type.
 [[nodiscard]] std::int32_t mix_of(const ClusterSpec& spec, const JobSpec& job);
-/// The types of this number: itself, or those of a mix, in their order.
+/// The types of this number: itself, or the types of a mix, in their order.
 [[nodiscard]] std::vector<std::int32_t> types_within(const ClusterSpec& spec, std::int32_t type);
 /// The servers of a type or a mix; all for -1.
 [[nodiscard]] ServerRange servers_of_type(const ClusterSpec& spec, std::int32_t type);
@@ -143,7 +143,7 @@ struct ServerRoom {
 
 /// Counts the resources that jobs hold. The jobs on a GPU either all reserve shares of it, or all share it as its
 /// memory allows; of those that reserve all of it there may be several (sim/sharing.hpp), and no other job fits beside
-/// them. Queries have the meaning of those of the same name in ClusterView.
+/// them. Queries mean what the queries of the same name in ClusterView mean.
 class Capacity {
  public:
   explicit Capacity(const ClusterSpec& spec);
@@ -187,7 +187,7 @@ class Capacity {
   [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }
   [[nodiscard]] bool fits(GpuId gpu, const RankDemand& rank) const;
   [[nodiscard]] ServerRange servers_of_vc(std::int32_t vc) const;
-  /// Those of them that are of the type, all for -1.
+  /// The servers of the virtual cluster that are of the type, all for -1.
   [[nodiscard]] ServerRange servers_of(std::int32_t vc, std::int32_t type) const {
     const ServerRange all = servers_of_vc(vc);
     return type < 0 ? all : common(all, servers_of_type(spec_, type));

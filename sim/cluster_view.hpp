@@ -101,8 +101,8 @@ class ClusterView {
   [[nodiscard]] virtual Bytes free_host_memory(ServerId server) const = 0;
   /// True if the memory and the free share of the GPU suffice for a rank of the job now.
   [[nodiscard]] virtual bool fits(GpuId gpu, const JobView& job) const = 0;
-  /// The servers that the job may use: those of its virtual cluster, else those that no virtual cluster owns; of these,
-  /// those of JobView::server_type if that is given.
+  /// The servers that the job may use: the servers of its virtual cluster, else the servers that no virtual cluster
+  /// owns; of these, only the servers of JobView::server_type if a type is given.
   [[nodiscard]] virtual ServerRange servers_for(const JobView& job) const = 0;
   [[nodiscard]] virtual bool owns_servers(std::int32_t vc) const = 0;
   /// GPUs that no job holds on the servers that jobs of the virtual cluster may use; vc -1: jobs of no virtual cluster.
@@ -112,10 +112,11 @@ class ClusterView {
   /// that belong to spares, that are not lent, or that an interrupted job still keeps. O(1), but for a mix of types.
   [[nodiscard]] virtual int gpus_in_service(std::int32_t vc, std::int32_t type) const = 0;
   /// Counts how often a GPU of the servers that jobs of the virtual cluster may use has gone out of service or come
-  /// back. As long as it stays the same, the same GPUs are in service; gpus_in_service() says only how many are.
+  /// back. As long as the count does not change, the same GPUs are in service; gpus_in_service() says only how many
+  /// are.
   [[nodiscard]] virtual std::uint64_t service_changes(std::int32_t /*vc*/) const { return 0; }
   /// Counts how often something has been given back on the servers that jobs of the virtual cluster may use: a GPU, or
-  /// a part of one. As long as it stays the same, a job of theirs for which there was no room has none.
+  /// a part of one. As long as the count does not change, a job of theirs for which there was no room has none.
   [[nodiscard]] virtual std::uint64_t times_given_back(std::int32_t /*vc*/) const { return 0; }
   /// GPUs that the jobs of a virtual cluster may hold at once (INT_MAX: any number), and that they hold now.
   [[nodiscard]] virtual int vc_quota(std::int32_t vc) const = 0;
@@ -155,7 +156,7 @@ class ClusterView {
     return speed_on(job, type);
   }
   /// The stretches of the training of a job whose batch changes, in order; empty for any other job. JobView counts the
-  /// work of all of them, and speed_on() is that of the present one.
+  /// work of all of them, and speed_on() is the speed of the present one.
   [[nodiscard]] virtual std::span<const BatchRegime> regimes_of(JobId /*job*/) const { return {}; }
   /// Price of a GPU of that type for an hour; 0 if it is not known.
   [[nodiscard]] virtual double price_of(std::int32_t /*type*/) const { return 0; }

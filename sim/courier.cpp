@@ -184,7 +184,7 @@ void Courier::admit() {
   state_.network->set_now(state_.clock);
   to_ask_.swap(became_ready_);
   became_ready_.clear();
-  // Those of one transfer are in order already.
+  // The entries of one transfer are in order already.
   if (!std::is_sorted(relieved_.begin(), relieved_.end())) std::sort(relieved_.begin(), relieved_.end());
   relieved_.erase(std::unique(relieved_.begin(), relieved_.end()), relieved_.end());
   for (const ServerId server : relieved_) {

@@ -27,7 +27,7 @@ double same(double mean_ns, double) {
   return mean_ns;
 }
 
-// The location of Weibull's law is its scale, that of the log-normal law the mean of the logarithm.
+// The location of Weibull's law is its scale, the location of the log-normal law the mean of the logarithm.
 constexpr LawKind kLaws[] = {
     {"exponential", LawParameter::none, same,
      [](RandomStream& stream, double mean, double) { return stream.exponential(mean); }},

@@ -28,8 +28,8 @@ struct LawKind {
 /// All kinds of laws; the first is the default of scenarios.
 [[nodiscard]] std::span<const LawKind> duration_laws();
 
-/// Times between failures of single jobs are mostly taken as exponential; those of clusters have a Weibull law with a
-/// shape below 1, and repairs a log-normal law with a heavy tail (Schroeder and Gibson, DSN 2006).
+/// Times between failures of single jobs are mostly taken as exponential; times between failures of clusters have a
+/// Weibull law with a shape below 1, and repairs a log-normal law with a heavy tail (Schroeder and Gibson, DSN 2006).
 class DurationLaw {
  public:
   static constexpr Time kLongest = Time::seconds(100LL * 365 * 86'400);

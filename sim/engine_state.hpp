@@ -60,7 +60,7 @@ struct alignas(kCacheLine) JobRun {
   bool gave_up = false;       ///< failures interrupted it too often: it is given up once that is noticed
   bool was_struck = false;    ///< an interruption ended its last run: its next start, or the present one, pays for it
   bool was_planned = false;   ///< that interruption was no failure
-  bool saved_itself = false;  ///< before that it saved what it had done (Mitigation::restart), and pays for that, too
+  bool saved_itself = false;  ///< before that it saved its work (Mitigation::restart), and pays for that, too
   bool resubmits = false;     ///< its next retry counts as a submission (RetryRule::at_end)
   bool balances = false, reroutes = false;  ///< steps of Mitigation that it has taken in its present run
   JobState state = JobState::submitted;
@@ -78,7 +78,7 @@ struct alignas(kCacheLine) JobRun {
   PolicyKey key_reach = 0;  ///< by how much the key falls in as many iterations as may be in flight
   Time since;               ///< start of the present run or wait
   Time finish = Time::never();
-  JobBody* body = nullptr;   ///< what it does with its GPUs (sim/job_body.hpp)
+  JobBody* body = nullptr;   ///< the use that the job makes of its GPUs (sim/job_body.hpp)
   int width = 1;             ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
@@ -101,7 +101,7 @@ struct alignas(kCacheLine) JobRun {
   std::unique_ptr<TimedSaving> saving;  ///< of a timed job that writes to the store, while it runs
   Time later_attempts;                  ///< of a timed job: the work of all attempts after `attempt`, on each GPU
   /// Of a graph job: iterations that it has done and, at its present size, those left. Whatever runs a job goes by this
-  /// number; JobSpec::iterations counts those of the preferred size, and belongs to input and results.
+  /// number; JobSpec::iterations counts iterations of the preferred size, and belongs to input and results.
   std::int64_t iterations = 1;
   /// Of an elastic graph job: parts of its work (JobSize) that were left, and iterations that it had done, when it took
   /// its present size.
@@ -137,7 +137,7 @@ struct alignas(kCacheLine) JobRun {
   /// Attempts of a timed job that have begun and ended, except the last.
   [[nodiscard]] int retries() const { return failures + timeouts; }
   void begin_next_attempt();  ///< of a timed job whose attempt has failed
-  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
+  /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of its work is lost.
   void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     if (!parts) return {attempt_left(), pause(costs), pace, type_pace};
@@ -166,7 +166,7 @@ struct alignas(kCacheLine) JobRun {
     return slot + 1 == plan->in_flight ? Slot{0} : static_cast<Slot>(slot + 1);
   }
   [[nodiscard]] Slot before(Slot slot) const { return static_cast<Slot>((slot == 0 ? plan->in_flight : slot) - 1); }
-  /// By how many iterations that of the slot is behind the one in front.
+  /// By how many iterations the iteration of the slot is behind the one in front.
   [[nodiscard]] int place_of(Slot slot) const {
     return slot >= live->current ? slot - live->current : slot + plan->in_flight - live->current;
   }
@@ -238,7 +238,7 @@ struct EngineState : ClusterView {
   std::pmr::vector<Cell> cells{&arena.pages};
   std::vector<CellId> unused_cells;
   /// By cell: the work left of all occupants on each GPU, which falls when an operation ends. It lies apart from cells,
-  /// because placements look at many loads, and the end of a transfer changes those of all cells of a job.
+  /// because placements look at many loads, and the end of a transfer changes the loads of all cells of a job.
   std::vector<GpuTime> loads;
   std::vector<CellId> touched;  ///< cells to look at when the instant ends
   std::vector<CellId> unpaced;  ///< cells whose rates the pacer has to look at
@@ -411,7 +411,7 @@ struct EngineState : ClusterView {
   void check_awaits(Time next) const;
   /// Stops all timers of a running job.
   void stop_timers(JobRun& run);
-  /// True if the key of `other` stays above that of `job` as long as `job` keeps a GPU that both want. Meanwhile
+  /// True if the key of `other` stays above the key of `job` as long as `job` keeps a GPU that both want. Meanwhile
   /// `other` can't get beyond its iterations in flight.
   [[nodiscard]] bool stays_behind(JobId other, JobId job);
   /// The tasks of a running chain that have ended: their number, and their compute time on each GPU.
@@ -476,7 +476,7 @@ struct EngineState : ClusterView {
   }
   /// How long a task takes that starts on the cell now. Draws a number if there is jitter.
   [[nodiscard]] Time length_on(const Cell& cell, Time planned);
-  /// The factor of the time of a transfer's bytes, >= 1: that of the slowest server that it touches.
+  /// The factor of the time of a transfer's bytes, >= 1: the factor of the slowest server that it touches.
   [[nodiscard]] double slowness_of(const Traffic& traffic) const;
   void set_state(JobId job, JobState state);
   /// The types of servers on which the job may run, the fastest first, then their mix if it may mix them (mix_of); {-1}

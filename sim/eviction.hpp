@@ -28,7 +28,7 @@ class Eviction {
 
  private:
   static constexpr int kUntouched = -1;
-  /// Where jobs lose the same, those with fewer GPUs give way.
+  /// Where jobs lose equally much, those with fewer GPUs give way.
   static constexpr double kSecondsForEachGpu = 1e-9;
 
   struct Candidate {

@@ -45,7 +45,7 @@ struct ReadyTask {
 };
 
 // The types of what an event needs begin at a cache line (sim/fetch.hpp). Their members stand in the order in which
-// events need them, those of one line together.
+// events need them, the members of one line together.
 
 /// The ranks of one job on the GPUs of a cell. It fills one line.
 struct alignas(kCacheLine) Occupant {
@@ -184,7 +184,7 @@ enum class SavingStep : std::uint8_t {
   shifted,  ///< not for a checkpoint, but for the network to let its next iteration begin (NetworkModel::wait)
 };
 
-/// The work of a timed job that writes its checkpoints to a store, while it runs. All work is that of each GPU.
+/// The work of a timed job that writes its checkpoints to a store, while it runs. All work is the work of each GPU.
 struct TimedSaving {
   SavingStep step = SavingStep::none;
   Time standing_since;        ///< while `step` isn't none

@@ -74,7 +74,7 @@ struct Detectors {
 /// Components that fail alike. They divide the GPUs of the cluster in order of their ids; the last may have fewer.
 struct ComponentClass {
   std::string name;                   ///< part of the names of the random streams
-  int gpus = 1;                       ///< of one component: 1 for a GPU, those of a server, of a rack, ...; >= 1
+  int gpus = 1;                       ///< of one component: 1 for a GPU, or all GPUs of a server, of a rack, ...; >= 1
   bool drains = false;                ///< a failure takes down whole servers, though the component is a part of one
   DurationLaw failure;                ///< of the time for which a component works, whether jobs use it or not
   DurationLaw repair;                 ///< of the time until it works again
@@ -105,8 +105,8 @@ struct Mitigation {
   /// time, > 0.
   std::optional<Time> topology{};
   double left = 0;  ///< share, 0..1, of what transfers take beyond their time that is left after `topology`
-  /// The job saves what it has done and restarts, and what slows it down is out of service until its repair. What that
-  /// takes follows from the restart; here it is only what the lost time is compared with.
+  /// The job saves the work that it has done and restarts, and what slows it down is out of service until its repair.
+  /// What that takes follows from the restart; here it is only what the lost time is compared with.
   std::optional<Time> restart{};
   [[nodiscard]] bool any() const { return microbatches || topology || restart; }
 };
@@ -131,7 +131,7 @@ struct FailureSpec {
   /// From the failure until the job is back in the queue: until somebody notices, and until the cause is known.
   Time detection, diagnosis;
   Detectors detectors{};
-  bool holds_gpus = true;      ///< until then the job keeps those of its GPUs that work
+  bool holds_gpus = true;      ///< until then the job keeps the GPUs that work
   bool requeues_last = false;  ///< it queues as if it were submitted then; false: as when it was submitted first
   /// Interruptions after which a job queues again; with one more it ends, failed. Not given: any number.
   std::optional<int> retries{};

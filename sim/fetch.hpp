@@ -1,7 +1,7 @@
 #pragma once
 // fetch_lines() has the processor fetch memory into its caches while it does something else. An event in a large
-// cluster finds little of what it needs in the caches, and each line that it has to wait for costs as much as a hundred
-// instructions.
+// cluster finds few of the lines that it needs in the caches, and each line that it has to wait for costs as much as a
+// hundred instructions.
 
 #include <cstddef>
 

@@ -104,7 +104,7 @@ class RankLists {
 /// With tensor-parallel degree t as the fastest coordinate of a rank, the tensor-parallel groups are {1, t}, and the
 /// data-parallel groups of d ranks are {t, d} (Megatron-LM, parallel_state).
 /// Lists need not have all ranks. A rank in none of them sends nothing; like all ranks of its role it has to be ready
-/// before the collective begins, and waits for its end, because the ranks of a role do the same; interference counts
+/// before the collective begins, and waits for its end, because all ranks of a role do equal work; interference counts
 /// the rank as taking part. Ranks that don't wait are a role of their own.
 struct RankGroups {
   int stride = 1;                            ///< >= 1
@@ -326,13 +326,13 @@ class IterationGraph {
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
   [[nodiscard]] const RoundsLeftOut& left_out() const { return left_out_; }
-  /// How many operations of an iteration this one stands for, with those of rounds that are left out.
+  /// How many operations of an iteration this one stands for, with the operations of rounds that are left out.
   [[nodiscard]] std::int64_t often(const Op& op) const {
     return left_out_.count > 0 && op.round == left_out_.like ? 1 + left_out_.count : 1;
   }
   /// The roles, channels, counters, iterations in flight and rounds left out of this graph, for other operations.
   [[nodiscard]] IterationGraph without_operations() const;
-  /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
+  /// The same graph with this many ranks in every role. All ranks of a role do equal work, so two of them represent any
   /// number unless the network tells them apart; so none is late.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   /// The same graph with compute operations and tasks on further streams that take `factor` times as long, > 0, rounded
@@ -355,8 +355,8 @@ class IterationGraph {
   /// not a collective, an operation that runs less than once, a message or computing that runs more often, or a phase
   /// that the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several
   /// roles wait for each other or send messages of their own, something that joins ranks waits for more than one
-  /// operation, or patience that is negative, has no burst, a window shorter than that, or is that of one role of
-  /// several that leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a
+  /// operation, or patience that is negative, has no burst, a window shorter than that, or is the patience of one role
+  /// of several that leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a
   /// timer; or if a task has no lane of its own, or anything else has one; or if a counter is missing, has no name of
   /// its own, is posted by two operations, in one phase only or out of order, or if a counter of the job alone is
   /// posted or awaited by none, rises by less in an iteration than an await waits for, or waits for a post behind the

@@ -224,7 +224,7 @@ void GraphBody::add_present(const JobRun& run, JobTotals& totals) const {
   if (!live.goes_on) totals.restarting += stood;
 }
 
-/// Of an elastic job: what it has done, in whole iterations on the GPUs that it prefers.
+/// Of an elastic job: the work that it has done, in whole iterations on the GPUs that it prefers.
 std::int64_t GraphBody::iterations_done(const JobRun& run, std::int64_t completed, std::int64_t all) const {
   if (!run.elastic()) return completed;
   if (run.state == JobState::finished) return all;

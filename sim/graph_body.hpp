@@ -44,7 +44,7 @@ class GraphBody final : public JobBody {
   void drop_iterations(JobRun& run, JobId job, std::int64_t completed);
   /// Ends the iterations in flight of a job that keeps its GPUs and its checkpoints.
   void begin_anew(JobRun& run, JobId job, bool is_struck);
-  /// Gives a job another graph; -1: JobSpec::graph. What it has done stays done.
+  /// Gives a job another graph; -1: JobSpec::graph. The iterations that the job has done stay done.
   void use_graph(JobRun& run, std::int32_t graph);
   void use_plan(JobRun& run, const Plan& plan);
   /// Gives a job that has its GPUs the graph of Workload::torn if they tear its groups apart.

@@ -1,5 +1,5 @@
 #pragma once
-// IterationPhases says which iterations of a job do the same. Some methods of training send something else in some
+// IterationPhases says which iterations of a job do equal work. Some methods of training send something else in some
 // iterations than in others: a different factor of the gradient each time, nothing but in every eighth iteration, or
 // whole gradients until the end of a warm-up.
 

@@ -116,12 +116,12 @@ struct JobSize {
   auto operator<=>(const JobSize&) const = default;
 };
 
-/// A stretch of the training of a job with a duration, in which its batch, and so its pace, stays the same. Its
+/// A stretch of the training of a job with a duration, in which its batch, and so its pace, does not change. Its
 /// duration holds with all of them, on JobSpec::gpus GPUs.
 struct BatchRegime {
   Time until;              ///< work from the beginning of the job after which it ends; of the last: JobSpec::duration
   double progress = 1;     ///< share of its training that is done by then, rising to 1
-  std::int32_t pace = -1;  ///< as those of the job, with the same types and numbers of GPUs that can run it
+  std::int32_t pace = -1;  ///< as the paces of the job, with the same types and numbers of GPUs that can run it
   std::int32_t sizes = -1;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 // The body of a job: what the job does with its GPUs. The life of a job is the same for all bodies (Admission,
 // Allocation): it arrives, waits, gets GPUs, is preempted, interrupted or resized, and ends. A body says how the job
-// begins on its GPUs, goes on there and stops, and what it has done by now. Another kind of work is another body.
-// A body holds no state of a job; that is in JobRun, and lasts as long as the run of the simulation.
+// begins on its GPUs, goes on there and stops, and how much work the job has done by now. Another kind of work is
+// another body. A body holds no state of a job; that is in JobRun, and lasts as long as the run of the simulation.
 
 #include "sim/ids.hpp"
 #include "sim/scheduling_rules.hpp"
@@ -37,8 +37,8 @@ class JobBody {
   /// It stops before its end, and goes back to its last checkpoint. True if it has saved work in this run.
   virtual bool go_back(JobId job) = 0;
   /// It goes on at the speed that its redundancy gives it without its covered GPUs, once it has stood still for a time,
-  /// and for what it stood still for before. A job of iterations begins its iterations in flight again then. It loses
-  /// them to a failure if it `is_struck`.
+  /// and for the rest of its standstill before. A job of iterations begins its iterations in flight again then. It
+  /// loses them to a failure if it `is_struck`.
   virtual void go_on(JobId job, Time stands, bool is_struck) = 0;
   /// The GPUs with which it would go on, if it lost these to a failure that somebody notices after `detection`; none:
   /// it can't.

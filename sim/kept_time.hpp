@@ -27,7 +27,7 @@ class KeptTime {
   void end(JobId job, std::span<const GpuId> gpus, std::int32_t share, Time spoilt, Time held, Time now);
   /// So much of its time on GPUs, of `useful` until now, was undone after it had lost them.
   void undo(JobId job, Time undone, Time useful);
-  /// GPU time until its last end, in seconds, and what it would be if it lost these GPUs now.
+  /// GPU time until its last end, in seconds, and the GPU time that it would have if the job lost these GPUs now.
   [[nodiscard]] double seconds(JobId job) const { return jobs_[job.index()].kept_s; }
   [[nodiscard]] double seconds(JobId job, std::span<const GpuId> gpus, std::int32_t share, Time spoilt, Time held,
                                Time now) const;

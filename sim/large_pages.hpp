@@ -54,7 +54,7 @@ struct ReturnToPool {
 struct RunMemory {
   LargePageResource pages{};
   std::pmr::monotonic_buffer_resource blocks{&pages};
-  /// It takes blocks for at most so many objects at once, because it clears what it takes.
+  /// It takes blocks for at most so many objects at once, because it clears the blocks that it takes.
   std::pmr::unsynchronized_pool_resource pool{std::pmr::pool_options{256, 0}, &blocks};
 
   template <class Object>

@@ -1,7 +1,7 @@
 #pragma once
-// Which sets of late ranks iterations may go on without, one iteration after the other. The rule is that of the
+// Which sets of late ranks iterations may go on without, one iteration after the other. The rule comes from the
 // sequential gradient codes SR-SGC and M-SGC (M. N. Krishnan, M. Ram, A. Khisti, ICLR 2023); with a window of one
-// iteration it is that of gradient coding (Tandon et al., ICML 2017).
+// iteration it is gradient coding (Tandon et al., ICML 2017).
 
 #include <cstdint>
 #include <span>

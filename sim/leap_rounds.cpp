@@ -12,7 +12,7 @@ namespace contend {
 
 namespace {
 
-/// True if the count of an operation is among those of the occupant, or of what a job does as a whole.
+/// True if the count of an operation is among the counts of the occupant, or of the job as a whole.
 bool counts_in(const Plan::PlannedOp& op, const Occupant* occupant) {
   return op.per_rank ? occupant != nullptr && op.op.role == occupant->role : occupant == nullptr;
 }
@@ -168,7 +168,7 @@ void Leaper::write_rounds(JobId job, const Occupant* occupant) {
     if (run.plan->ops[i].op.round != kNoRound || !counts_in(run.plan->ops[i], occupant) || is_skipped(run, op))
       continue;
     const bool waits = (occupant != nullptr ? occupant->pending : run.live->pending)[run.at(slot, op)] > 0;
-    // Each round takes as many of what it waits for from it.
+    // Each round takes from it as many of the things that it waits for.
     words_.push_back(count_of(job, occupant, slot, op) +
                      (waits ? static_cast<std::uint64_t>(rounds.from_round[i]) * lap_ : 0));
   }

@@ -122,7 +122,7 @@ void Leaper::look_after_checkpoint(Group& group) {
   if (group.earthbound || live.step != SavingStep::none || group.ahead_until > state_.clock) return;
   // A network of flows knows what a job has sent since the last leap, and there are leaps between checkpoints.
   if (network_ != nullptr && !network_->meet_on_interfaces() && communicates(job)) return;
-  // While it stands, others would have what it shares with them.
+  // While it stands, other jobs would have the servers that it shares with them.
   const auto is_its_own = [&](CellId cell) { return state_.at(cell).who.size() == 1; };
   const auto is_held = [&](ServerId server) { return holds_server(group, server); };
   if (!std::ranges::all_of(live.cells, is_its_own)) return;
@@ -283,7 +283,7 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& then, c
       const PolicyKey drop_a = then.jobs[members[i]].*key - now_a;
       const PolicyKey drop_b = then.jobs[members[i + 1]].*key - now_b;
       if (drop_a == 0 && drop_b == 0) continue;
-      // Two jobs certainly keep their order while the range of one key in a period stays below that of the other. In
+      // Two jobs certainly keep their order while the range of one key in a period stays below the key of the other. In
       // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with the range on either side:
       // now_a - p drop_a + max(0, -drop_a) < now_b - p drop_b - max(0, drop_b).
       const PolicyKey gap =

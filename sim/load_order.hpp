@@ -77,7 +77,7 @@ class LoadOrder {
 
  private:
   /// Servers below a node of the tree, with a bound of what is least loaded among them; or, if `node` is 0, a GPU or
-  /// server with its load. Ids are those of GPUs or servers, as is sought.
+  /// server with its load. The ids name GPUs or servers, as is sought.
   struct Entry {
     Time load;
     std::size_t first;  // id
@@ -90,7 +90,7 @@ class LoadOrder {
   /// Which of the bounds are for this demand; LoadBounds::kAny if none are.
   [[nodiscard]] std::size_t number_of(const RankDemand& rank);
   /// Takes what is sought in order of load, then id, until `take(id)` returns false. `list(server, push)` calls
-  /// push(load, id) for all of it on a server, `bounds` are those of its loads.
+  /// push(load, id) for all of it on a server, `bounds` are the bounds of its loads.
   template <class List, class Take>
   void search(const EngineState& state, const JobView& job, LoadBounds::Bounds LoadBounds::*bounds,
               std::size_t ids_per_server, const List& list, const Take& take);

@@ -3,9 +3,10 @@
 //
 // The graph has the first and the last rounds of an iteration and some between them. A round is steady if it is the
 // round before, a round later: its operations are of the same kind, length and size, and what waits for them waits for
-// those of the round before, a round earlier. When the state of a job relative to the rounds that it has ended recurs
-// while it is in steady rounds only, each further round takes it as long as the one observed, and the leaper adds the
-// rounds left out at once (sim/leaper.hpp). An iteration that ends without that can't be executed with this graph.
+// operations of the round before, a round earlier. When the state of a job relative to the rounds that it has ended
+// recurs while it is in steady rounds only, each further round takes it as long as the one observed, and the leaper
+// adds the rounds left out at once (sim/leaper.hpp). An iteration that ends without that can't be executed with this
+// graph.
 
 #include "sim/graph.hpp"
 

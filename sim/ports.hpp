@@ -86,7 +86,7 @@ struct TransferRequest {
   int ranks = 1;
   Bytes later;                        ///< what the job still sends between servers in this iteration, after this
   std::span<const ServerId> servers;  ///< it touches, ascending; empty if it stays inside one server
-  /// The same without those whose interfaces NetworkModel::fold() has joined to that of another; empty: `servers`.
+  /// `servers` without those whose interfaces NetworkModel::fold() has joined to another interface; empty: `servers`.
   std::span<const ServerId> interfaces;
   /// Two requests with one number, not 0, have the same job, kind, groups, gpus and peers.
   std::uint64_t same_ranks = 0;
@@ -133,7 +133,7 @@ class CommunicationPolicy {
   virtual ~CommunicationPolicy() = default;
   /// Orders the messages that ask, smaller first; the conditions on SchedulingPolicy::key hold for it too.
   [[nodiscard]] virtual PolicyKey key(const JobView& job) const = 0;
-  /// True if `server`, one of those of the request, accepts the message now.
+  /// True if `server`, one of the servers of the request, accepts the message now.
   [[nodiscard]] virtual bool may_start(const TransferRequest& request, ServerId server,
                                        const NetworkView& network) const = 0;
   /// True if an answer holds for an iteration: once a message of it has entered, the other messages of the job in this
@@ -153,7 +153,7 @@ class NetworkModel : public NetworkView {
  public:
   /// Duration of a transfer that has the network to itself.
   [[nodiscard]] virtual Time solo_time(const TransferRequest& request) const = 0;
-  /// Starts a transfer. Its id may be that of an earlier transfer that has ended.
+  /// Starts a transfer. Its id may be the id of an earlier transfer that has ended.
   virtual TransferId start(const TransferRequest& request, Time now) = 0;
   /// The time at which the next transfer ends if nothing changes before; Time::never() if none is active.
   [[nodiscard]] virtual Time next_end() const = 0;
@@ -213,7 +213,7 @@ class NetworkModel : public NetworkView {
     JobId job;
     Time since;
   };
-  /// Appends those of the jobs for which that may have changed since the last call.
+  /// Appends the stalls of the jobs for which they may have changed since the last call.
   virtual void take_stalls(std::vector<Stall>& /*changed*/) {}
 
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
@@ -256,7 +256,7 @@ class LeapableNetwork {
     std::vector<std::int64_t> counts;
     DelayTotals delays;  ///< of a job whose delays are watched
   };
-  /// Fills empty totals with those of the job at `now`.
+  /// Fills empty totals with the totals of the job at `now`.
   virtual void save_totals(JobId /*job*/, Time /*now*/, Totals& /*totals*/) {}
   /// How many periods a leap should cover at most, so that others have their turn, given what the job did in the last
   /// one.
@@ -281,7 +281,7 @@ class HostModel {
   /// True if servers limit such traffic. Only then is it started.
   [[nodiscard]] virtual bool limits(const HostTraffic& each) const = 0;
   /// Each of these GPUs, one or more, moves `each` on its server, all at the same pace; `alone` is the time if servers
-  /// limit nothing, > 0. The id may be that of an earlier use that has ended.
+  /// limit nothing, > 0. The id may be the id of an earlier use that has ended.
   virtual HostUseId start(std::span<const GpuId> gpus, const HostTraffic& each, Time alone, Time now) = 0;
   /// Removes a use that has not ended.
   virtual void cancel(HostUseId use, Time now) = 0;
@@ -295,7 +295,7 @@ class HostModel {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// The job has GPUs and trains by this plan from now on. Operations that the other functions name are among those of
+  /// The job has GPUs and trains by this plan from now on. Operations that the other functions name are operations of
   /// the plan, which lives as long as the run. Not called for a timed job.
   virtual void begins(JobId /*job*/, const Plan& /*plan*/) {}
   /// A compute operation of `job` ran on `gpu` from `start` to `end`.

@@ -1,8 +1,9 @@
 #pragma once
 // Random streams give the same bits on every machine. A number is a pure function of (seed, name of the stream,
-// position). A part that draws more numbers therefore does not shift those of another, and the order in which streams
-// are created does not matter. The distributions use + - * / sqrt and the project's own logarithm and exponential
-// (random_stream.cpp), because those of C libraries differ in the last bit between versions and processors.
+// position). A part that draws more numbers therefore does not shift the numbers of another, and the order in which
+// streams are created does not matter. The distributions use + - * / sqrt and the project's own logarithm and
+// exponential (random_stream.cpp), because the functions of C libraries differ in the last bit between versions and
+// processors.
 //
 // Source of the generator: Philox4x32-10, Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 // SC'11; it passes BigCrush. Parameters outside the stated ranges are broken invariants: readers of input check them.

@@ -21,8 +21,8 @@ struct JobSpec;
 struct RedundancyRule {
   enum class Cover : std::uint8_t {
     none,
-    /// Each rank holds the layers of the next stage of its pipeline, too, and the last stage those of the first. It
-    /// does the work of both when the other one is out. Two neighbours of one pipeline are not covered (Bamboo, NSDI
+    /// Each rank holds the layers of the next stage of its pipeline, too, and the last stage the layers of the first.
+    /// It does the work of both when the other one is out. Two neighbours of one pipeline are not covered (Bamboo, NSDI
     /// 2023, section 5).
     neighbours,
     /// Each stage has replicas that do the work of those that are out, as long as one is left (Oobleck, SOSP 2023;
@@ -61,7 +61,7 @@ struct RedundancyRule {
   [[nodiscard]] int most_of_a_stage(std::span<const int> out, int gpus) const;
 };
 
-/// The stages of a job: those of the rule if it has a duration, else those of its own pipelines, or one.
+/// The stages of a job: the stages of the rule if it has a duration, else the stages of its own pipelines, or one.
 [[nodiscard]] int stages_of(const JobSpec& job, const RedundancyRule& rule);
 
 }  // namespace contend

@@ -168,10 +168,10 @@ struct LinkSample {
   double utilisation = 0;  ///< bytes over its capacity in the interval, 0..1
 };
 
-/// Time that transfers of a job lost because those of another one sent over the same link.
+/// Time that transfers of a job lost because transfers of another job sent over the same link.
 struct SharedDelay {
   JobId job;
-  JobId by;              ///< the other job, or the same: its other transfers
+  JobId by;              ///< the other job, or the job itself: its other transfers
   std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links, without them RunResult::links
   Time lost;             ///< by which the bytes took longer than alone, summed over transfers
 };
@@ -302,8 +302,8 @@ struct JobTimes {
   std::optional<double> cost{};  ///< as JobResult has them
   std::optional<Consumption> drawn{};
 };
-/// The figures over these jobs alone. Those of GPUs and of the network are NaN, and preemptions and what they undid are
-/// not counted; interruptions are if all jobs have JobTimes::failures.
+/// The figures over these jobs alone. The figures of GPUs and of the network are NaN, and preemptions and what they
+/// undid are not counted; interruptions are if all jobs have JobTimes::failures.
 [[nodiscard]] Summary summarise(std::span<const JobTimes> jobs);
 
 }  // namespace contend

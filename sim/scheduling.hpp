@@ -100,7 +100,7 @@ struct RoomNeeded {
   int rest = 0;
 };
 
-/// A job that is to be placed, and what it takes of a capacity that its policy plans with.
+/// A job that is to be placed, and its part of a capacity that its policy plans with.
 struct Claim {
   JobId job;
   std::int64_t width = 0;
@@ -139,19 +139,19 @@ class SchedulingActions {
   /// all of them share a GPU then (sim/sharing.hpp). Returns false if that can't be: of other jobs one is of iterations
   /// or reserved a part of its GPU, there are as many on a GPU as may be, their memory or the CPUs and memory of a
   /// server don't suffice, the law can't have them run together, a quota is used up, or the job can't run on such
-  /// servers or not on those of another virtual cluster. Naming GPUs that aren't there, or not as many as it needs, or
-  /// one twice, is illegal.
+  /// servers or not on the servers of another virtual cluster. Naming GPUs that aren't there, or not as many as it
+  /// needs, or one twice, is illegal.
   virtual bool start_at(JobId job, std::span<const GpuId> gpus) = 0;
   /// Gives a running job another number of GPUs, one of ClusterView::sizes_of, on servers of the same type. Its own
-  /// GPUs count as free for that. It saves its work and loses what it hasn't saved as if it were preempted, and starts
-  /// again at once, after the restart that a preemption costs. It doesn't queue, and SchedulingPolicy::queued isn't
-  /// called. Returns false, and changes nothing, if there is no place for it. The number that it has already changes
-  /// nothing.
+  /// GPUs count as free for that. It saves its work and loses the work that it hasn't saved as if it were preempted,
+  /// and starts again at once, after the restart that a preemption costs. It doesn't queue, and
+  /// SchedulingPolicy::queued isn't called. Returns false, and changes nothing, if there is no place for it. The number
+  /// that it has already changes nothing.
   virtual bool resize(JobId job, int gpus) = 0;
   /// Turns away a queued job that has never started: it ends without having run, for that reason.
   virtual void refuse(JobId job, std::string_view reason) = 0;
   /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed;
-  /// after a start_preempting() that returned false, until GPUs other than those of the candidates are freed.
+  /// after a start_preempting() that returned false, until GPUs other than the candidates' GPUs are freed.
   [[nodiscard]] virtual bool refused_alike() const = 0;
   /// Starts a queued job in the place of some of the running `candidates`. The placement policy has to find a place for
   /// it without them; otherwise this returns false and preempts none. The victims are the candidates whose preemption

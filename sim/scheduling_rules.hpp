@@ -27,10 +27,10 @@ inline constexpr std::int64_t kNoIterationSaved = INT64_MAX;
 
 /// What is saved of the work of jobs, and what that costs. A job that is preempted or interrupted by a failure loses
 /// the work since its last checkpoint. A job with an iteration graph that is preempted saves its last whole iteration,
-/// and loses those in flight only; one that is interrupted loses what it did since its last checkpoint.
+/// and loses those in flight only; one that is interrupted loses the work since its last checkpoint.
 struct PreemptionCosts {
   Time restart;  ///< time on its GPUs before the work of a timed job goes on, at each start after a preemption, and
-                 ///< that of any job at each start after a failure
+                 ///< the restart of any job at each start after a failure
   /// Work between two checkpoints of a timed job; 0: work is saved continuously. Of a job with an iteration graph, if
   /// `iterations` is 0: time on its GPUs without stops.
   Time checkpoint_interval;
@@ -86,11 +86,12 @@ struct SchedulingRules {
   /// A timed job is killed, with JobOutcome::timeout, when it has held its GPUs for its limit (JobSpec::limit) since
   /// its last start. It has no further attempts, unless `timeouts` lets it repeat this one.
   bool kill_at_limit = false;
-  /// For attempts that fail: those of JobSpec::attempts, and the last one if the outcome of the job is `failed`, which
-  /// fails at the same point each time. A job that has used up `times` before its last attempt ends there, failed.
+  /// For attempts that fail: the attempts of JobSpec::attempts, and the last one if the outcome of the job is `failed`,
+  /// which fails at the same point each time. A job that has used up `times` before its last attempt ends there,
+  /// failed.
   RetryRule failures{.from_start = true};
   RetryRule timeouts{.times = 0};  ///< for attempts that are killed at their limit
-  /// False: policies are told what is left of a job with regimes as if its batch stayed what it is.
+  /// False: policies are told what is left of a job with regimes as if its batch did not change from now on.
   bool foresees_batches = true;
   /// The pace of a timed job (WorkSegment::pace) by the number of servers it spans beyond the fewest possible: the
   /// first is for one more server, the last for all further ones. Empty: placement does not change its duration.

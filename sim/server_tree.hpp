@@ -1,6 +1,6 @@
 #pragma once
-// ServerTree keeps a value for each server and joins those of neighbours in a binary tree, so that a search can leave
-// out all servers below a node at once.
+// ServerTree keeps a value for each server and joins the values of neighbours in a binary tree, so that a search can
+// leave out all servers below a node at once.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ class ServerTree {
   explicit ServerTree(std::size_t servers)
       : servers_{servers}, leaves_{std::bit_ceil(std::max<std::size_t>(servers, 1))}, nodes_(2 * leaves_) {}
 
-  /// Sets the value of a server: O(log servers), less if the joined values stay the same.
+  /// Sets the value of a server: O(log servers), less if the joined values do not change.
   void set(std::size_t server, const Value& value) {
     std::size_t node = leaves_ + server;
     if (nodes_[node] == value) return;

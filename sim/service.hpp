@@ -122,7 +122,7 @@ class Service {
   Service& operator=(const Service&) = delete;
   virtual ~Service() = default;
 
-  /// To be called once, before begin(): what it shares with others of the run. The shelf outlives it.
+  /// To be called once, before begin(): the shelf that it shares with other services of the run. The shelf outlives it.
   virtual void share(ServiceShelf& /*shelf*/) {}
   /// Its GPUs begin to answer, for the first time or again. What has arrived by now waits.
   virtual void begin(Time now) = 0;

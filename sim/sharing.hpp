@@ -60,15 +60,16 @@ class SharedClock {
   SharedClock(Time since, Time restart, Time now)
       : at_{now}, shown_{Int128{(now - since).ns()} * kFullSpeed}, restart_{Int128{restart.ns()} * kFullSpeed} {}
 
-  /// What it shows at `now`, which is not before the last call of set_speed(), in thousand-millionths of a nanosecond.
+  /// The time that the clock shows at `now`, which is not before the last call of set_speed(), in thousand-millionths
+  /// of a nanosecond.
   [[nodiscard]] Int128 exact(Time now) const;
-  /// The same, rounded down.
+  /// The time of exact(), rounded down.
   [[nodiscard]] Time shown(Time now) const;
   /// When it will show that; the last change if it shows that already. Throws InputError beyond the range of Time.
   [[nodiscard]] Time when(Time shows) const;
   [[nodiscard]] std::int64_t speed() const { return speed_; }
   [[nodiscard]] Time changed() const { return at_; }  ///< later than now while it stands still
-  /// From `now` on it stands still for `stands`, and until what it stood still for before, and then goes at `speed`.
+  /// From `now` on it stands still for `stands`, and until the end of any standstill before, and then goes at `speed`.
   void set_speed(std::int64_t speed, Time now, Time stands = {}) {
     shown_ = exact(now);
     at_ = std::max(at_, now + stands);

@@ -66,7 +66,7 @@ double student_t_975(std::size_t degrees_of_freedom) {
 Estimate estimate(std::span<const double> values, Draws draws) {
   Estimate result{.mean = mean(values), .half_width = kNaN, .count = values.size()};
   if (values.size() < 2) return result;
-  const double of_mean = 1 / static_cast<double>(values.size());  // variance of the mean, in that of a value
+  const double of_mean = 1 / static_cast<double>(values.size());  // variance of the mean, per variance of a value
   // Values that are equal but for the rounding of sums have no scatter.
   const auto [low, high] = std::ranges::minmax(values);
   if (std::isfinite(result.mean) && high - low <= 1e-14 * std::max(std::abs(low), std::abs(high))) {

@@ -20,7 +20,7 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 [[nodiscard]] double sample_deviation(std::span<const double> values);
 
 /// Sample skewness, corrected for its bias as a moment (G1 of Joanes and Gill, The Statistician 47, 1998): positive if
-/// the long tail is above the mean. 0 for fewer than three values or values that are all the same; NaN if one is NaN.
+/// the long tail is above the mean. 0 for fewer than three values or values that are all equal; NaN if one is NaN.
 [[nodiscard]] double sample_skewness(std::span<const double> values);
 
 /// The value below which the share `fraction` (0..1) of the values lies, interpolating linearly between order

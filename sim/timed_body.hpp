@@ -14,7 +14,7 @@ class TimedBody final : public JobBody {
   [[nodiscard]] bool has_iterations() const override { return false; }
   [[nodiscard]] bool shares_by_law() const override { return true; }
   void start(JobId job) override;
-  /// The work of its run is counted by settle(), which says what it has saved.
+  /// The work of its run is counted by settle(), which says how much work the run has saved.
   bool go_back(JobId job) override;
   void go_on(JobId job, Time stands, bool is_struck) override;
   void leave(JobId job) override;

@@ -1,7 +1,7 @@
 #pragma once
-// Rules by which the batch of a job changes while it trains, such as those of Accordion (Agarwal et al., MLSys 2021)
-// and of gradient noise scales (McCandlish et al., arXiv 1812.06162). A table (CSV) with a header and a row for each
-// change:
+// Rules by which the batch of a job changes while it trains, such as the rules of Accordion (Agarwal et al., MLSys
+// 2021) and of gradient noise scales (McCandlish et al., arXiv 1812.06162). A table (CSV) with a header and a row for
+// each change:
 //
 //   rule            name, which jobs give
 //   model           that jobs train, by the job list
@@ -11,7 +11,7 @@
 //   trains_as       model whose rate the job has from then on
 //   batch_factor    an iteration then does the work of so many at the first batch; empty: 1
 //
-// Where several rows hold, the last of the table counts; before all of them the job trains as what it is.
+// Where several rows hold, the last of the table counts; before all of them the job trains as its own model.
 
 #include <map>
 #include <string>
@@ -28,7 +28,7 @@ struct BatchChange {
   double batch_factor = 1;
 };
 
-/// A stretch of the training of a job in which its batch stays the same.
+/// A stretch of the training of a job in which its batch does not change.
 struct TrainingPart {
   double until = 1;  ///< share of the training; of the last: 1
   std::string trains_as;

@@ -252,7 +252,7 @@ class JobListReader {
     job.model = variant_of(job.model, job.members);
   }
 
-  /// A name other than that of the job, which tables and messages print as it is; it may be empty.
+  /// A name other than the name of the job, which tables and messages print as it is; it may be empty.
   std::string name_in(Column column) {
     const std::string_view text = field(column);
     const std::string reason = text.empty() ? std::string{} : why_not_printable(text);

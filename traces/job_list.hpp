@@ -5,9 +5,9 @@
 //                 reach to the nanosecond
 //   gpus          size of the gang, 1 to 1,000,000
 // and what there is to do, in each row one of
-//   model, iterations  what it trains: a training profile (`contend list models`) or an entry of the scenario's
+//   model, iterations  its model: a training profile (`contend list models`) or an entry of the scenario's
 //                 `training`; and how many of its iterations, >= 1
-//   fusion, compression, batch  where they differ from those of the entry: values as in `training`, such as dear or
+//   fusion, compression, batch  where they differ from the entry: values as in `training`, such as dear or
 //                 {policy: ddp, mib: 10}
 //   model         alone, without iterations: an entry of the scenario's `serving`; the job answers requests
 //   duration_s    seconds that its last attempt takes on its GPUs, whatever the network; `model` may then be any text,
@@ -26,8 +26,8 @@
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
 //   gpu_memory    memory that a job with a duration takes on each GPU: bytes, or with a unit, 12GiB
 //   priority      whole number; larger is more urgent; 0 without it
-//   min_gpus, max_gpus  numbers of GPUs that it may have, with min_gpus <= gpus <= max_gpus; `gpus` is what it prefers.
-//                 One of them alone: the other is `gpus`. Without both it always has `gpus`
+//   min_gpus, max_gpus  numbers of GPUs that it may have, with min_gpus <= gpus <= max_gpus; `gpus` is the number
+//                 that it prefers. One of them alone: the other is `gpus`. Without both it always has `gpus`
 //   batch_rule    rule of the scenario's `workload.regimes` by which the batch of a job of iterations changes;
 //   iterations
 //                 count at its first batch
@@ -63,7 +63,7 @@ struct JobList {
 };
 
 /// Reads a file, compressed with gzip or not, as read_job_list() does, but for the models: jobs of iterations may name
-/// those of `models`, or any if that is empty. `file` gives the bytes, `name` is for messages.
+/// the entries of `models`, or any if that is empty. `file` gives the bytes, `name` is for messages.
 [[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name,
                                            std::span<const std::string> models = {});
 

@@ -29,7 +29,7 @@ struct LinkEventRow {
 /// The same for text in memory; messages call it `file`.
 [[nodiscard]] std::vector<LinkEventRow> parse_link_events(std::string_view text, const std::string& file);
 
-/// Expands events to changes of single links, ordered by time; those of one instant keep row order, so that the last
+/// Expands events to changes of single links, ordered by time; changes of one instant keep row order, so that the last
 /// one counts. Throws InputError with every name that the topology does not have, and its nearest name.
 [[nodiscard]] std::vector<LinkEvent> resolve_link_events(const std::vector<LinkEventRow>& events,
                                                          const Topology& topology, const std::string& file);

@@ -1,6 +1,6 @@
 #pragma once
 // Reads the links between sites from CSV, one row a direction; columns are found by name, in any order:
-//   from, to     names of sites; their order is that of their first appearance
+//   from, to     names of sites; their order is the order of their first appearance
 //   latency_ms   one way, in milliseconds, 0 or more; decimals may reach to the nanosecond
 //   mbps         10^6 bits per second, more than 0
 

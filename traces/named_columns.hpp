@@ -41,7 +41,7 @@ template <std::size_t kCount, class Complain>
   return found;
 }
 
-/// The same, with complaints of `file`.
+/// As above, with complaints of `file`.
 template <std::size_t kCount>
 [[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
                                                                  const std::array<std::string_view, kCount>& columns,

@@ -2,7 +2,7 @@
 // Reads timelines of training steps in Chrome's trace format, an array of events, plain or gzip, as ByteDance publishes
 // them (github.com/ByteDance-Seed/StragglerAnalysis). A process is a data-parallel rank; a thread is named `PP rank 2,
 // TP rank 0, compute`. Complete events (ph X) have a time and a length in microseconds, and args with `step` and
-// `seq_id`, the number among those of their name.
+// `seq_id`, the number among the events of their name.
 
 #include "models/reliability/what_if.hpp"
 

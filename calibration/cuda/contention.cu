@@ -24,12 +24,12 @@ Operation without_blocks(Session& session, const Entries& family, const char* na
   return entry->make(session, shorter);
 }
 
-/// Returns an operation whose time is that of `timed` beside executions of `other`.
+/// Returns an operation whose time is the time of `timed` beside executions of `other`.
 Operation beside(Session& session, Operation timed, bool timed_in_front, Operation other) {
   const auto first = std::make_shared<Operation>(std::move(timed));
   const auto second = std::make_shared<Operation>(std::move(other));
   Operation operation;
-  // An execution alone, with which preparation ends, is that of the timed one.
+  // An execution alone, with which preparation ends, is an execution of the timed operation.
   operation.execute = first->execute;
   operation.time = [=, &session](int launches) {
     return time_beside(session, *first, timed_in_front, launches, second->execute);

@@ -29,8 +29,8 @@ Plugin load() {
     const std::filesystem::path file = place / "libcontend_cuda.so";
     if (!std::filesystem::exists(file, ignored)) continue;
     // It is never unloaded, because CUDA's libraries register functions to be called at exit.
-    // Functions are looked for when they are called first: those of cuDNN and NCCL, without which the rest works, are
-    // loaded after the back end (versions.cu).
+    // Functions are looked for when they are called first: the functions of cuDNN and NCCL, without which the rest
+    // works, are loaded after the back end (versions.cu).
     void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
       plugin.error = dlerror();

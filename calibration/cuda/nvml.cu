@@ -1,4 +1,4 @@
-// The prototypes are those of NVIDIA's NVML API reference, "Device Queries"; 0 is success in all of them.
+// The prototypes come from NVIDIA's NVML API reference, "Device Queries"; 0 is success in all of them.
 #include "calibration/cuda/nvml.cuh"
 
 #include <dlfcn.h>

@@ -14,8 +14,8 @@ namespace contend {
 /// Parameters of a network by name, such as `auxiliary`: 0 leaves auxiliary heads out.
 using ArchitectureNumbers = std::map<std::string_view, std::int64_t>;
 
-/// The layers of a network of the text for samples of `tokens` tokens or words. `numbers` stand in place of those of
-/// the text.
+/// The layers of a network of the text for samples of `tokens` tokens or words. `numbers` replace the numbers
+/// of the text.
 [[nodiscard]] LayerTable build_network(const TextEntry& network, std::int64_t tokens,
                                        const ArchitectureNumbers& numbers);
 

@@ -1,6 +1,6 @@
 #pragma once
 // How flows that are hashed to links at random collide (ECMP). n equal flows on s equal links, each with the same
-// probability and independently: the flows of a barrier take as long as those of the fullest link.
+// probability and independently: the flows of a barrier take as long as the flows of the fullest link.
 
 #include <vector>
 

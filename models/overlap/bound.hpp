@@ -16,7 +16,7 @@ struct IterationBound {
 };
 
 /// Lower bound of the steady-state iteration time. With `staleness` 0 every forward pass uses all gradients of the
-/// iteration before; with 1 it may miss those of the last one (last-batch).
+/// iteration before; with 1 it may miss the gradients of the last one (last-batch).
 ///
 /// Let F(l), B(l) be the compute times of layers l and above, M(l) the gradient of layers l and below, and T(m) the
 /// least time in which m bytes can be exchanged: one start-up, and bytes at the best rate of the network. All of M(l)

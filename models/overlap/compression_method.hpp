@@ -55,7 +55,7 @@ struct ExchangeStage {
 /// The collectives by which messages are summed. An entry of training may force one on every method
 /// (training.NAME.collective).
 enum class MessageRoute : std::uint8_t {
-  usual,           ///< that of the method's paper
+  usual,           ///< the route of the method's paper
   all_reduce,      ///< an all-reduce, which sums on the way
   all_gather,      ///< an all-gather, after which every worker sums all messages
   scatter_gather,  ///< an all-to-all of chunks, which the worker that receives them sums, and an all-gather

@@ -1,5 +1,5 @@
 #pragma once
-// Says for what the GPU of a worker spent an iteration: its own tasks, and what it waited for between them.
+// Says for what the GPU of a worker spent an iteration: its own tasks, and its waits between them, by their cause.
 
 #include "models/overlap/steady_state.hpp"
 #include "sim/graph.hpp"

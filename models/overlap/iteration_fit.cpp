@@ -37,7 +37,7 @@ IterationConstants constants_at(const Vector& point) {
   const double update = std::exp(point[3]);
   return {std::exp(point[0]), std::exp(point[1]), point[2], update > kLeastUpdate * 1.01 ? update : 0.0};
 }
-/// The nearest point whose constants are those of some network: what the rows leave open stays finite.
+/// The nearest point whose constants some network can have: constants that the rows leave open stay finite.
 Vector in_range(const Vector& point) {
   static const Vector kLeast = point_of({1e-9, 1e-6, 0, 0});
   static const Vector kMost = point_of({10, 1e4, 20, 1});
@@ -130,9 +130,9 @@ class Fitter {
   /// goes a few steps, and the best of them goes on.
   [[nodiscard]] IterationConstants best_fit(IterationConstants start, const Held& held) const {
     struct Start {
-      double alpha;         ///< times that of the first guess
-      double interference;  ///< < 0: that of the first guess
-      double update_s;      ///< 0: that of the first guess; below the time of the kernels nothing would depend on it
+      double alpha;         ///< times the alpha of the first guess
+      double interference;  ///< < 0: as in the first guess
+      double update_s;      ///< 0: as in the first guess; below the time of the kernels nothing would depend on it
     };
     constexpr Start kStarts[] = {{1, -1, 0}, {0.2, 0.6, 1e-3}, {5, 0, 3e-4}};
     constexpr double kPowers[] = {1, 0.01, 0.1, 10, 100}, kExact = 1e-3;

@@ -31,7 +31,7 @@ struct IterationConstants {
 
 /// A measured iteration.
 struct FittedRow {
-  std::string group;     ///< rows that are left out together, for example those of one network
+  std::string group;     ///< rows that are left out together, for example the rows of one network
   double seconds = 0;    ///< measured, > 0
   bool updates = false;  ///< its prediction has the time of the host for the update of a tensor
 };
@@ -47,8 +47,9 @@ struct IterationFit {
   bool knows_update = true;        ///< false: none of the rows has one, and it is the first guess
 };
 
-/// Fits the constants to all rows but those of the group `without`; an empty name leaves none out. `start` is the first
-/// guess; the update is fitted if one of these rows has one. Throws InputError if fewer rows than constants are left.
+/// Fits the constants to all rows but the rows of the group `without`; an empty name leaves none out. `start` is the
+/// first guess; the update is fitted if one of these rows has one. Throws InputError if fewer rows than constants are
+/// left.
 [[nodiscard]] IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
                                           const IterationConstants& start, const std::string& without = {});
 
@@ -65,8 +66,8 @@ struct ConstantIntervals {
 };
 /// 95% intervals around the constants of the fit to all groups, by how much these change when a group is left out (the
 /// jackknife: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11, with Student's t), on
-/// logarithms but for interference. None with fewer than three groups. Those of the update are infinite where fewer
-/// than three of these fits know it.
+/// logarithms but for interference. None with fewer than three groups. The intervals of the update are infinite where
+/// fewer than three of these fits know it.
 [[nodiscard]] std::optional<ConstantIntervals> constant_intervals(const IterationFit& all, const LeaveOneOut& left_out);
 
 /// Fits once for each group. Throws InputError if there is only one group, or as fit_iterations().

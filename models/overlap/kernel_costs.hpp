@@ -1,5 +1,5 @@
 #pragma once
-// KernelCosts gives the times of kernels that are not part of a layer: those of gradient compression.
+// KernelCosts gives the times of kernels that are not part of a layer: the kernels of gradient compression.
 
 #include "models/cost_model.hpp"
 #include "models/devices.hpp"
@@ -17,7 +17,7 @@ struct KernelWork {
   double bytes = 0;  ///< read and written in the memory of the GPU
   double flops = 0;  ///< in fp32; a multiply-add counts as 2
   int launches = 1;  ///< kernels, >= 1
-  /// The operator of calibration/operators.hpp that does the same; empty if there is none.
+  /// The operator of calibration/operators.hpp that does equal work; empty if there is none.
   std::string_view op{};
   std::array<std::int64_t, 4> shape{};  ///< the dimensions of the operator, then 0
   int times = 1;                        ///< executions of that operator, >= 1

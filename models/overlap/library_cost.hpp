@@ -15,10 +15,10 @@ struct LibraryRanks {
   int sharing = 1;     ///< communicators like it that leave each server at once
 };
 
-/// `others` with NCCL's expectation in place of the costs of all collectives that NCCL has: among all ranks, those of a
-/// server, one of each server, and, for peers, as many communicators at once as a server has ranks. Communicators that
-/// are in the network at once divide the interfaces of a server: bytes take k channels / interfaces times as long where
-/// k of them have so many channels each together, if that is more than 1.
+/// `others` with NCCL's expectation in place of the costs of all collectives that NCCL has: among all ranks, the ranks
+/// of a server, one of each server, and, for peers, as many communicators at once as a server has ranks. Communicators
+/// that are in the network at once divide the interfaces of a server: bytes take k channels / interfaces times as long
+/// where k of them have so many channels each together, if that is more than 1.
 ///
 /// of() becomes a line below the times of every choice: the shortest start-up and the largest bandwidth of all
 /// algorithms and protocols. Planners that take one line for all sizes plan with that one.

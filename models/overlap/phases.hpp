@@ -10,8 +10,8 @@
 
 namespace contend {
 
-/// One graph for iterations that a fusion policy planned phase by phase: the passes of the layers, which are the same
-/// in all, and the messages of each phase, with channels of its own if those of the first phase are others. `planned`
+/// One graph for iterations that a fusion policy planned phase by phase: the passes of the layers, which are equal
+/// in all, and the messages of each phase, with channels of its own if the first phase has other channels. `planned`
 /// has one iteration for each phase of `phases`.
 [[nodiscard]] FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedIteration> planned);
 
@@ -23,7 +23,7 @@ struct SharedGraph {
   IterationGraph graph;
   double share = 1;
 };
-/// The graphs whose mean iteration is that of a long job: the graph itself if its phases repeat, else that of each
+/// The graphs whose mean iteration is as in a long job: the graph itself if its phases repeat, else the graph of each
 /// phase that has a share.
 [[nodiscard]] std::vector<SharedGraph> repeating_graphs(const IterationGraph& graph);
 

@@ -1,7 +1,7 @@
 #pragma once
 // An OverlapProblem is the input of a schedule of gradients within one iteration: the compute times of the layers, the
 // times at which their gradients are ready, and the costs of exchanging them. The workers are data-parallel and all do
-// the same.
+// equal work.
 
 #include "models/layers.hpp"
 #include "models/overlap/compression_method.hpp"

@@ -3,8 +3,8 @@
 // as soon as the state of the job recurs.
 //
 // It behaves as the engine (sim/executor.hpp, sim/courier.hpp) does with one job that has its GPUs and its network to
-// itself and whose ranks all do the same. Every role is one lane that runs one task at a time; collectives pass through
-// their channels into the lanes of the exchange. A lane and the transfers of its role slow each other down by
+// itself and whose ranks all do equal work. Every role is one lane that runs one task at a time; collectives pass
+// through their channels into the lanes of the exchange. A lane and the transfers of its role slow each other down by
 // ExchangeCost::interference. Tests in tests/models/overlap require that both agree to the nanosecond.
 
 #include "models/overlap/exchange_cost.hpp"

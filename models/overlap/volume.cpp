@@ -47,7 +47,7 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
     case CollectiveScope::peers:
       return {between, between * g};
     case CollectiveScope::groups:
-      check_failed(__FILE__, __LINE__, "the volume of groups is that of Op::groups", "unknown");
+      check_failed(__FILE__, __LINE__, "the volume of groups is the volume of Op::groups", "unknown");
     case CollectiveScope::all:
       break;
   }

@@ -17,14 +17,14 @@ struct SentVolume {
 /// servers of `per_server` ranks (one server if there are not more workers). With n ranks in a group, an all-reduce
 /// sends 2(n-1)/n of the tensor per rank; its halves and an all-to-all send (n-1)/n; a reduce, a broadcast and an
 /// exchange send all of it. An interface carries the bytes of one rank in a flat ring and among leaders. Among peers,
-/// in an exchange and in an all-to-all it carries those of all ranks of the server; for the all-to-all, without the
+/// in an exchange and in an all-to-all it carries the bytes of all ranks of the server; for the all-to-all, without the
 /// bytes that stay inside.
 [[nodiscard]] SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, int workers,
                                      int per_server);
 
 /// The volume of a collective or message of the graph, whose ranks fill servers of `per_server` ranks one after
 /// another. To parameter servers elsewhere only pushes are sent; those on the servers of the job send back as much. Of
-/// messages, `by_worker` is that of a sender, and `by_interface` that of a server with senders.
+/// messages, `by_worker` is the volume of a sender, and `by_interface` the volume of a server with senders.
 [[nodiscard]] SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server);
 
 /// What an iteration of the graph sends from servers of `per_server` ranks: the figures of the role that sends most.

@@ -175,7 +175,7 @@ void RankOperators::fused_attention(bool causal) {
   each.causal = half;
   const double tensors = all.query + all.key + all.value + all.context;
   each.forward = {part * (all.score_flops + all.context_flops), tensors + logarithms, 1};
-  // The scores again, the gradients of weights and values from the context, those of queries and keys.
+  // The scores again, the gradients of weights and values from the context, the gradients of queries and keys.
   each.input_gradient = {part * (3 * all.score_flops + 2 * all.context_flops), 2 * tensors + logarithms, 1};
 }
 

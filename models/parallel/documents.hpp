@@ -6,8 +6,8 @@
 // How rows are made: padded, or filled with documents one after the other, which attend to themselves only (Krell et
 // al., "Efficient sequence packing", arXiv 2107.02027, and variable-length attention kernels). How many
 // context-parallel ranks have a document: all of them (rows are cut alike); as many as its tokens need (ByteScale, Ge
-// et al., arXiv 2502.21231, section 4: hybrid data parallelism); or those of its zone: one rank, the ranks on a server,
-// or all of them (Zeppelin, arXiv 2509.21841).
+// et al., arXiv 2502.21231, section 4: hybrid data parallelism); or the ranks of its zone: one rank, the ranks on a
+// server, or all of them (Zeppelin, arXiv 2509.21841).
 
 #include <cstdint>
 #include <utility>
@@ -20,13 +20,13 @@ class RandomStream;
 enum class Packing : std::uint8_t {
   padded,    ///< each document has a row of its own, which is computed in full
   in_order,  ///< documents fill rows one after the other; what exceeds a row goes on in the next one
-  balanced,  ///< the same, and the ranks get rows, or documents, such that their attention is as even as can be
+  balanced,  ///< as in_order, and the ranks get rows, or documents, such that their attention is as even as can be
 };
 
 enum class ContextDegree : std::uint8_t {
   whole,      ///< all context-parallel ranks have a part of every document
   by_length,  ///< a document is on as few ranks as can hold it
-  by_zone,    ///< on one rank, else on those of a server, else on all
+  by_zone,    ///< on one rank, else on the ranks of a server, else on all
 };
 
 /// A distribution of tokens.
@@ -65,7 +65,7 @@ struct AttentionPart {
 struct PackedDocuments {
   double documents = 0;              ///< of an iteration
   double tokens = 1;                 ///< share of the rows that documents fill
-  double squares = 1;                ///< sum of their squared tokens over that of rows
+  double squares = 1;                ///< sum of their squared tokens over the sum for rows
   double mean_attention = 1;         ///< AttentionPart::attention of the mean rank, all parts together
   std::vector<AttentionPart> parts;  ///< of the rank with most attention, by rising degree and servers
 };

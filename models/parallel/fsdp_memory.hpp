@@ -11,7 +11,7 @@
 //   belong to the stream of the reduce-scatters even while no gradients are there.
 // - Units: a layer each, and embedding, final norm and head together. The last of these is gathered once and stays from
 //   the forward to the backward pass, as the last layer does; buffers from which gathered weights are copied belong to
-//   the stream of the all-gathers: that unit's, or those of two layers (torch/distributed/fsdp/_fully_shard).
+//   the stream of the all-gathers: the buffers of that unit, or of two layers (torch/distributed/fsdp/_fully_shard).
 // - In front of the last layer: what a layer has in its forward pass without keeping it.
 // - At the loss: logits in the type of activations, and three tensors of that size in fp32, which don't fit into blocks
 //   of the former: logarithms of probabilities and two gradients. With logits cut over ranks there is a fourth, the

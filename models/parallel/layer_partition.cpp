@@ -46,8 +46,8 @@ class Table {
   std::vector<Time> times_;
 };
 
-/// The division with the least value, which parts add to that of the parts before them by `join(value, time)`; a value
-/// that `join` gives as infinite is none. `begins[part]` is then the first layer of the part.
+/// The division with the least value, which parts add to the value of the parts before them by `join(value, time)`; a
+/// value that `join` gives as infinite is none. `begins[part]` is then the first layer of the part.
 template <class Join>
 double best_division(const Table& table, const Join& join, std::vector<std::int64_t>& begins) {
   constexpr double kNone = std::numeric_limits<double>::infinity();

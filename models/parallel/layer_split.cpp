@@ -116,7 +116,8 @@ RankParameters rank_parameters(const TransformerModel& model, const LayerRange& 
 
 RankParameters rank_parameters(const TransformerModel& model, const LayerRange& stage, const LayerSplit& split,
                                ParameterSplit stored) {
-  // Tables of tokens are divided by rows, which need not come out even; so are those of relative positions by heads.
+  // Tables of tokens are divided by rows, which need not come out even; so are the tables of relative positions by
+  // heads.
   std::int64_t tables = 0;
   const std::int64_t table = model.vocabulary * model.hidden;
   if (stage.embedding) ++tables;

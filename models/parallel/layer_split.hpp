@@ -34,7 +34,7 @@ void validate_sequence(std::int64_t tokens, const LayerSplit& split);
 /// Parameters that one rank stores. The tables of tokens and of the head are padded to a multiple of tensor.
 struct RankParameters {
   std::int64_t dense = 0;    ///< of the grid of dense layers, with `whole`
-  std::int64_t whole = 0;    ///< those of `dense` that every rank of the tensor group has, too
+  std::int64_t whole = 0;    ///< elements of `dense` that every rank of the tensor group has, too
   std::int64_t experts = 0;  ///< of the grid of experts
   std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have them, each of which the rank has a part of
 

@@ -251,8 +251,8 @@ class KeptTensors {
     }
   }
 
-  /// The input of the layer, the outputs of attention and of the first, third, fifth and seventh product, and those of
-  /// reduce-scatters (Recomputation::operators).
+  /// The input of the layer, the outputs of attention and of the first, third, fifth and seventh product, and the
+  /// outputs of reduce-scatters (Recomputation::operators).
   void every_second_product() {
     const double queries = real_number(kind_->query_width()) / tensor_;
     const double values = real_number(kind_->value_width()) / tensor_;

@@ -4,7 +4,7 @@
 // States: Rajbhandari et al., "ZeRO" (arXiv 1910.02054, section 3 and figure 1); Megatron-LM, docs of the distributed
 // optimizer. Activations: Korthikanti et al. (arXiv 2205.05198, section 4 and table 2), extended to grouped queries,
 // gated feed-forwards, latent attention and experts by counting the same tensors. docs/models/parallel.md has the list
-// and what it leaves out. Where 64 bits don't hold an amount of bytes, InputError is thrown.
+// and names the tensors that the list leaves out. Where 64 bits don't hold an amount of bytes, InputError is thrown.
 
 #include "models/parallel/operators.hpp"
 #include "models/parallel/recomputation.hpp"
@@ -37,7 +37,7 @@ struct MemoryOptions {
   /// The stage of ZeRO: 1 keeps a share of the optimizer states, 2 also of the gradients, 3 also of the weights.
   int zero = 0;
   std::int64_t dense_shards = 1;   ///< ranks that share states of dense parameters: data x context; >= 1
-  std::int64_t expert_shards = 1;  ///< ranks that share those of the same experts; >= 1
+  std::int64_t expert_shards = 1;  ///< ranks that share states of the same experts; >= 1
   std::int64_t gathered_layers =
       2;  ///< with ZeRO-3: layers whose weights are there at once: one in use, one on its way
   Recomputation recomputation = Recomputation::none;
@@ -59,7 +59,7 @@ struct ActivationBytes {
   Bytes until_input;   ///< what the gradient of the inputs is the last to need
   Bytes until_weight;  ///< what the gradients of the weights need as well: the inputs of products
   /// Gradients of the outputs of products, which a backward pass of the weights that is put off needs, too: they are
-  /// held from the pass of the inputs to that of the weights.
+  /// held from the pass of the inputs to the pass of the weights.
   Bytes output_gradients;
 
   [[nodiscard]] Bytes kept() const { return until_input + until_weight; }

@@ -72,7 +72,7 @@ class LevelLoad {
     return static_cast<std::size_t>(std::ranges::max_element(loads_) - loads_.begin());
   }
   [[nodiscard]] double price() const { return price_ * norm(sum_); }
-  /// And once so many tokens have moved from the place of one expert to that of another.
+  /// And once so many tokens have moved from the place of one expert to the place of another.
   [[nodiscard]] double price_after(std::size_t from, std::size_t to, double moved) const {
     const double less = loads_[from / each_], more = loads_[to / each_], part = moved / mean_;
     if (from / each_ == to / each_) return price();

@@ -15,9 +15,9 @@ namespace contend {
 /// least one above 0; each rank has equally many consecutive experts, so ranks divides their number.
 [[nodiscard]] double fullest_over_mean(std::span<const double> tokens, std::int64_t ranks);
 
-/// Tokens of experts whose popularity follows Zipf's law: that of the p-th most popular one is p^-exponent. They are
-/// dealt out to the ranks in turn, so that neighbours in popularity lie on different ranks. exponent >= 0, finite;
-/// ranks divides experts.
+/// Tokens of experts whose popularity follows Zipf's law: the popularity of the p-th most popular one is p^-exponent.
+/// They are dealt out to the ranks in turn, so that neighbours in popularity lie on different ranks. exponent >= 0,
+/// finite; ranks divides experts.
 [[nodiscard]] std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double exponent);
 
 /// Ranks or servers, each with equally many consecutive experts, and what their load costs.

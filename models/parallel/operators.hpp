@@ -6,8 +6,8 @@
 // one kernel: Dao et al. (arXiv 2205.14135, algorithms 1 and 4); latent attention: DeepSeek-V2 (arXiv 2405.04434,
 // section 2.1); experts as one grouped product: Gale et al. (arXiv 2211.15841). docs/models/parallel.md has the table.
 //
-// Communication is no part of it: collectives lie between operators of different parts. Kernels are those of a tuned
-// implementation: one product for queries, keys and values together, one for gate and up together.
+// Communication is no part of it: collectives lie between operators of different parts. Kernels are the kernels of a
+// tuned implementation: one product for queries, keys and values together, one for gate and up together.
 
 #include "models/cost_model.hpp"
 #include "models/layer_work.hpp"
@@ -100,7 +100,7 @@ inline constexpr std::size_t kOperatorKinds = 8;
 
 /// The part of a layer that an operator belongs to. The operators of a layer are in order of the forward pass.
 enum class LayerPart : std::uint8_t {
-  attention,       ///< norm, projections, residual sum; of a decoder beside an encoder also those of cross-attention
+  attention,       ///< norm, projections, residual sum; of a decoder beside an encoder also for cross-attention
   core_attention,  ///< scores, weights and what they make of the values
   feed_forward,    ///< of a dense layer; of a mixture its norm and its residual sum
   router,          ///< scores, choice and permutation before the dispatch
@@ -131,7 +131,7 @@ struct TransformerOperator {
   LayerWork input_gradient;   ///< what the layer before waits for
   LayerWork weight_gradient;  ///< may be put off; no kernels if there is none or input_gradient has it
 
-  /// Kernels of a pass that one call of the framework launches, such as those of the experts of a rank
+  /// Kernels of a pass that one call of the framework launches, such as the kernels of the experts of a rank
   /// (MicroBatch::separate_experts); they divide the kernels of each pass.
   int kernels_of_group = 1;
 };
@@ -144,13 +144,13 @@ struct TransformerOperator {
                                                                    const MicroBatch& work);
 /// Those behind the last layer, with the loss.
 [[nodiscard]] std::vector<TransformerOperator> head_operators(const TransformerModel& model, const MicroBatch& work);
-/// Those of one module of multi-token prediction, with its logits and its loss.
+/// The operators of one module of multi-token prediction, with its logits and its loss.
 [[nodiscard]] std::vector<TransformerOperator> mtp_operators(const TransformerModel& model, const MicroBatch& work);
-/// Those of a stage in order: embedding, layers [first, last), head, modules of multi-token prediction.
+/// The operators of a stage in order: embedding, layers [first, last), head, modules of multi-token prediction.
 [[nodiscard]] std::vector<TransformerOperator> stage_operators(const TransformerModel& model, const LayerRange& stage,
                                                                const MicroBatch& work);
 
-/// Those of the layer's operators whose forward pass is done again before the backward pass, each once, in however many
+/// The operators of the layer whose forward pass is done again before the backward pass, each once, in however many
 /// of the modules it is. core_attn finds nothing to do in fused attention, whose backward kernel makes the scores again
 /// anyway. Embedding and head are never recomputed: give the operators of layers. `operators` needs layers with
 /// products of queries, keys and values and without experts (may_keep_operators()), and ends with the last product that
@@ -182,7 +182,7 @@ struct OperatorTimes {
 /// Nanoseconds of the passes as times. Throws InputError for a pass that takes longer than a day.
 [[nodiscard]] OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns);
 
-/// The times by the roofline of the layer tables (RooflineOptions). The type is that of each operator, whatever
+/// The times by the roofline of the layer tables (RooflineOptions). The type is the type of each operator, whatever
 /// options.type says, and gradient_element_bytes, which is about messages, has no part in it. Throws InputError with
 /// every fault: an invalid device or option, a type that the device does not support, a pass that takes longer than a
 /// day.

@@ -1,6 +1,7 @@
 #pragma once
-// The collectives inside the passes of a parallel job: those of tensor, context and expert parallelism. A pass is timed
-// with what they take in an empty network; where they are to meet other traffic, they become operations of the graph.
+// The collectives inside the passes of a parallel job: the collectives of tensor, context and expert parallelism. A
+// pass is timed with what they take in an empty network; where the collectives are to meet other traffic, they become
+// operations of the graph.
 
 #include "sim/graph.hpp"
 #include "sim/units.hpp"

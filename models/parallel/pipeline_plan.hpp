@@ -63,7 +63,8 @@ struct PipelinePlan {
   }
   /// The micro-batches of an iteration, with those that are left out.
   [[nodiscard]] std::int64_t all_micro_batches() const { return micro_batches + left_out * round; }
-  /// The rounds of the plan, and that of a micro-batch: on each path, its place among those of the path. With `round`.
+  /// The rounds of the plan, and the round of a micro-batch: on each path, its place among the micro-batches of the
+  /// path. With `round`.
   [[nodiscard]] int rounds() const { return micro_batches / round; }
   [[nodiscard]] int round_of(int micro_batch) const;
   /// True if gradients of weights have passes of their own.
@@ -83,8 +84,8 @@ struct PipelinePlan {
 
 /// Throws InputError unless the plan can be executed: every stage has its place on every path, every pass is there
 /// exactly once and on its rank, a rank executes a forward pass before its backward pass and the gradient of the inputs
-/// before that of the weights, merged passes are a forward pass and a whole backward pass, and no ranks wait for each
-/// other for ever. The complaints name rank, step (from 0) and pass.
+/// before the gradient of the weights, merged passes are a forward pass and a whole backward pass, and no ranks wait
+/// for each other for ever. The complaints name rank, step (from 0) and pass.
 void validate(const PipelinePlan& plan);
 
 /// Times of passes by model stage, each >= 0, and of transfers between ranks.
@@ -117,8 +118,8 @@ void check_costs(const PipelinePlan& plan, const PipelineCosts& costs);
 struct PipelineActivations {
   std::vector<Bytes> until_input;   ///< [stage]
   std::vector<Bytes> until_weight;  ///< [stage]
-  /// [stage] what a pass of the gradient of inputs leaves for that of the weights, if that is a pass of its own: the
-  /// gradients of the outputs of products. Empty: nothing.
+  /// [stage] what a pass of the gradient of inputs leaves for the pass of the weights, if that is a pass of its own:
+  /// the gradients of the outputs of products. Empty: nothing.
   std::vector<Bytes> for_weight{};
 };
 /// The most bytes of activations on each rank at any instant.
@@ -134,11 +135,11 @@ struct PipelineTimes {
   std::vector<int> most_held;            ///< [rank]: held_activations()
 };
 
-/// Executes a valid plan: every step starts as soon as the step before it on its rank has ended and what it needs has
-/// arrived. Of a plan that leaves rounds out, makespan, busy, bubble and span have them, too, and start and end are
-/// those of the shorter plan; throws UnleaptRounds if its rounds don't come to take the same time each. Throws
-/// InputError if the costs don't have an entry for each stage and boundary, or are negative, or if ranks wait for each
-/// other for ever.
+/// Executes a valid plan: every step starts as soon as the step before it on its rank has ended and the data that it
+/// needs have arrived. Of a plan that leaves rounds out, makespan, busy, bubble and span have them, too, and start and
+/// end are the times of the shorter plan; throws UnleaptRounds if its rounds don't come to take the same time each.
+/// Throws InputError if the costs don't have an entry for each stage and boundary, or are negative, or if ranks wait
+/// for each other for ever.
 [[nodiscard]] PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs);
 
 }  // namespace contend

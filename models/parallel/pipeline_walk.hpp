@@ -16,7 +16,7 @@ class PipelineWalk {
   /// Without costs all passes and transfers take no time. Both must outlive the walk. The plan's indices must be valid.
   PipelineWalk(const PipelinePlan& plan, const PipelineCosts* costs);
 
-  /// Calls `visit(rank, start, end)` for every step that can be executed, those of a rank in their order.
+  /// Calls `visit(rank, start, end)` for every step that can be executed, the steps of a rank in their order.
   template <class Visit>
   void run(const Visit& visit) {
     for (std::size_t rank = ranks_.size(); rank-- > 0;) awake_.push_back(rank);

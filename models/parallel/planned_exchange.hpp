@@ -56,8 +56,8 @@ struct PlannedExchange {
 /// True if something waits for the begin of the backward pass, such as the cycles of a thread.
 [[nodiscard]] bool waits_for_begin(const IterationGraph& plan, std::size_t units);
 
-/// Why a planned exchange of so many units can't be that of a stage, if it can't: it changes what an iteration trains
-/// with, so that something of it goes on behind the forward pass that needs it, or its iterations differ.
+/// Why a planned exchange of so many units can't be the exchange of a stage, if it can't: it changes what an iteration
+/// trains with, so that something of it goes on behind the forward pass that needs it, or its iterations differ.
 [[nodiscard]] std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t units);
 
 /// Adds the operations of `planned`, an iteration with one layer for each unit, whose backward passes are `passes`: its

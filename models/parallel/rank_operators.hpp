@@ -194,7 +194,8 @@ class RankOperators {
     product(name, count, as_real(m) * as_real(count), n, k, type);
   }
 
-  /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
+  /// Reads its input and writes its output; backward reads the gradient too, which includes the gradients of the
+  /// weights.
   void norm(std::string_view name, std::int64_t rows, std::int64_t columns) {
     if (work_.pointwise == PointwiseKernels::eager && model_.norm == NormKind::rms) {
       // To fp32, squares, their mean, by its root, back, times the weights; backward the gradients of each.
@@ -277,7 +278,8 @@ class RankOperators {
     if (model_.streams > 1) mix_streams();
   }
 
-  /// The weights of all streams out of all of them, the sum that one half of a layer gets, and what it gives to each.
+  /// The weights of all streams out of all of them, the sum that one half of a layer gets, and the part that the half
+  /// gives to each stream.
   void mix_streams() {
     const std::int64_t streams = model_.streams;
     product("stream_weights", 1, own_, (2 + streams) * streams, streams * model_.hidden, wide_);
@@ -425,7 +427,7 @@ class RankOperators {
       loss.input_gradient = {0, numbers * (8 + 4 + width_), 5};
     } else {
       // Forward: conversion, logarithms of probabilities. Backward: the gradient of the choice, which is zeros but for
-      // one number a token, that of the logarithms from it and from them, conversion.
+      // one number a token, the gradient of the logarithms from it and from them, conversion.
       loss.forward = {0, numbers * (width_ + 3 * 4), 2};
       loss.input_gradient = {0, numbers * (5 * 4 + width_), 3};
     }

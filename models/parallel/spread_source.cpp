@@ -145,8 +145,8 @@ class GraphBuilder {
     }
   }
 
-  /// Adds computing of so long, with collectives in the middle. Those of pieces of experts that are on their way while
-  /// others compute go on at once, between servers and inside them, unless they are those of merged passes.
+  /// Adds computing of so long, with collectives in the middle. Collectives of pieces of experts that are on their way
+  /// while others compute go on at once, between servers and inside them, unless they belong to merged passes.
   PassOps add_part(std::size_t rank, std::string name, Time duration, const std::vector<PassCollective>& sends,
                    Lane& lane, bool is_merged = false) {
     const auto is_piece = [&](const PassCollective& send) {

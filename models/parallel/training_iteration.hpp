@@ -33,19 +33,19 @@ struct HostTimes {
   [[nodiscard]] Time of(PassKind kind) const;
 };
 
-/// A unit of a model on one rank: a transformer layer, the embedding, or the head with the loss. Times are those of one
-/// micro-batch; communication of tensor, context and expert parallelism that nothing hides is part of them.
+/// A unit of a model on one rank: a transformer layer, the embedding, or the head with the loss. Times are the times of
+/// one micro-batch; communication of tensor, context and expert parallelism that nothing hides is part of them.
 struct ModelUnit {
   Time forward;
   Time backward_input;               ///< gradient of the inputs, with what is computed again for it
   Time backward_weight;              ///< gradient of the weights
   std::int64_t dense_elements = 0;   ///< parameters on the rank that all data-parallel ranks share, and train
-  std::int64_t expert_elements = 0;  ///< those of the rank's experts
-  Time forward_exchange{};           ///< part of `forward` that a pass merged with this one can hide: that of experts
+  std::int64_t expert_elements = 0;  ///< parameters of the rank's experts
+  Time forward_exchange{};           ///< part of `forward` that a pass merged with this one can hide: the experts'
   Time backward_exchange{};          ///< the same of `backward_input`
   PassTraffic forward_traffic{};     ///< the collectives that are part of `forward`
-  PassTraffic backward_traffic{};    ///< and those of `backward_input`
-  Time forward_between_servers{};    ///< for which those of `forward` between servers send, hidden ones as well
+  PassTraffic backward_traffic{};    ///< and of `backward_input`
+  Time forward_between_servers{};    ///< for which collectives of `forward` between servers send, hidden ones as well
   Time backward_between_servers{};   ///< the same of `backward_input`
   std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have its parameters
   Bytes frozen_dense{}, frozen_experts{};              ///< of weights that are not trained
@@ -63,7 +63,7 @@ struct ModelUnit {
 enum class Sharding : std::uint8_t {
   none,       ///< nothing: gradients are all-reduced
   optimizer,  ///< ZeRO-1: gradients are reduce-scattered, weights all-gathered after the update
-  gradients,  ///< ZeRO-2: the same, and gradients are reduce-scattered after every micro-batch
+  gradients,  ///< ZeRO-2: as `optimizer`, and gradients are reduce-scattered after every micro-batch
   weights,    ///< ZeRO-3, FSDP: weights are all-gathered before each use, too
 };
 
@@ -73,8 +73,8 @@ struct UpdateGather {
   RankGroups groups;
 };
 
-/// What an iteration consists of. Degrees are those of Megatron-LM; expert groups are a second partition of the same
-/// ranks: `expert_tensor` is its fastest coordinate, then `expert`.
+/// What an iteration consists of. The degrees are defined as in Megatron-LM; expert groups are a second partition of
+/// the same ranks: `expert_tensor` is its fastest coordinate, then `expert`.
 struct TrainingIteration {
   PipelinePlan plan;
   std::vector<std::vector<ModelUnit>> units;  ///< [model stage], in forward order
@@ -139,7 +139,7 @@ struct TrainingIteration {
   [[nodiscard]] bool gathers_after_update() const {
     return sharding == Sharding::optimizer || sharding == Sharding::gradients;
   }
-  /// The ranks among which gradients of dense weights are added up, and those of experts.
+  /// The ranks among which gradients of dense weights are added up, and the ranks for gradients of experts.
   [[nodiscard]] RankGroups dense_groups() const { return {tensor, context * data}; }
   [[nodiscard]] RankGroups expert_groups() const {
     return {expert_tensor * expert, ranks_of_stage() / (expert_tensor * expert)};

@@ -23,9 +23,9 @@ enum class OutputHead : std::uint8_t {
 
 struct Tower;
 
-/// A transformer. The layers are those of the encoder, if there is one, and then those of the decoder; an index of a
-/// layer counts through both. Its members as a TransformerLayer are its usual kind of layer, kind 0, which has the
-/// experts if the model has some; an encoder has this kind only.
+/// A transformer. The layers are the layers of the encoder, if there is one, and then the layers of the decoder; an
+/// index of a layer counts through both. Its members as a TransformerLayer are its usual kind of layer, kind 0, which
+/// has the experts if the model has some; an encoder has this kind only.
 struct TransformerModel : TransformerLayer {
   std::string name;
   std::string source;                     ///< the paper or file that gives the sizes

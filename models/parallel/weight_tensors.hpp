@@ -44,7 +44,7 @@ struct WeightTensor {
   std::int64_t count = 1;              ///< tensors alike
   TensorCut cut = TensorCut::none;
   bool experts = false;  ///< of routed experts, which expert parallelism divides
-  /// The rows are those of a table, which is padded to a multiple of the ranks that have a part of it.
+  /// The rows are the rows of a table, which is padded to a multiple of the ranks that have a part of it.
   bool padded = false;
 
   [[nodiscard]] std::int64_t elements() const { return rows * columns * count; }

@@ -1,5 +1,5 @@
 #pragma once
-// Changes a finished graph. Operations are only added, behind those that are there, so that their ids stay the same.
+// Changes a finished graph. Operations are only added, behind those that are there, so that their ids do not change.
 
 #include "sim/graph.hpp"
 

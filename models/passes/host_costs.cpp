@@ -56,7 +56,8 @@ Time pass(const HostCosts& costs, const Launches& made) {
          costs.collective * made.collectives;
 }
 
-/// True if a graph has the operators or collectives; `of_experts`: those of routed experts and their exchange.
+/// True if a graph has the operators or collectives; `of_experts`: operators of routed experts and collectives of their
+/// exchange.
 bool in_graph(const HostCosts& costs, bool of_experts) {
   return costs.graphs && !(costs.eager_experts && of_experts);
 }
@@ -79,8 +80,8 @@ double launches(const LaunchFactors& factors, OperatorKind kind, const LayerWork
   return factors[static_cast<std::size_t>(kind)] * work.kernels;
 }
 
-/// The launches of a pass of operators. A call of the framework launches the kernels of a group; those of a routing are
-/// counted already.
+/// The launches of a pass of operators. A call of the framework launches the kernels of a group; the launches of a
+/// routing are counted already.
 void add(const HostCosts& costs, std::span<const TransformerOperator> operators, LayerWork TransformerOperator::*pass,
          bool is_backward, Launches& made) {
   for (const TransformerOperator& each : operators) {

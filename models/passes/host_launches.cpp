@@ -253,9 +253,9 @@ class Launcher {
     restart(thread);
   }
 
-  /// A host that is in time for the operations of a round, by no less than for those of the round before, is so in all
-  /// further rounds: by how much follows from the rounds before, and grows with them. Where it is less, launches may
-  /// come late in the rounds that are left out.
+  /// A host that is in time for the operations of a round, by no less than for the operations of the round before, is
+  /// so in all further rounds: by how much follows from the rounds before, and grows with them. Where it is less,
+  /// launches may come late in the rounds that are left out.
   void check_rounds() const {
     std::vector<std::vector<OpId>> rounds;
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {

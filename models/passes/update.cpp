@@ -194,7 +194,7 @@ class UpdatePass {
     return static_cast<double>(sum);
   }
 
-  /// The norm of the gradients needs those of all ranks: a message of no bytes to each of them.
+  /// The norm of the gradients needs the gradients of all ranks: a message of no bytes to each of them.
   void add_barrier(std::size_t rank, const std::vector<FirstUpdate>& updates) {
     for (std::size_t other = 0; other < ranks_.size(); ++other) {
       if (other == rank) continue;

@@ -7,16 +7,16 @@ namespace {
 
 constexpr double kDay_s = 86'400;
 
-// Llama 3: 419 unexpected interruptions in 54 days on 16,384 GPUs in 2,048 servers (table 5). Those of GPUs: faulty GPU
-// 148, HBM3 72, SRAM 19, system processor 17, silent corruption 6, thermal 6. Those of servers: host maintenance 32,
-// NIC 7, SSD 3, power supply 3, chassis 2, IO board 2, CPU 2, memory 2, and switches and cables 35, each of which ends
-// at a server. The rest has no component: software 54, NCCL watchdog 7, dependency 2.
+// Llama 3: 419 unexpected interruptions in 54 days on 16,384 GPUs in 2,048 servers (table 5). Interruptions by GPUs:
+// faulty GPU 148, HBM3 72, SRAM 19, system processor 17, silent corruption 6, thermal 6. Interruptions by servers: host
+// maintenance 32, NIC 7, SSD 3, power supply 3, chassis 2, IO board 2, CPU 2, memory 2, and switches and cables 35,
+// each of which ends at a server. The rest has no component: software 54, NCCL watchdog 7, dependency 2.
 constexpr double kLlamaDays = 54;
 constexpr double kLlamaGpuFaults = 148 + 72 + 19 + 17 + 6 + 6;
 constexpr double kLlamaServerFaults = 32 + 7 + 3 + 3 + 2 + 2 + 2 + 2 + 35;
 constexpr double kLlamaJobFaults = 54 + 7 + 2;
 
-// GPUs, jobs and what they used, of AcmeTrace's cluster_summary.csv (CC-BY-4.0). GPU time is that of completed,
+// GPUs, jobs and what they used, of AcmeTrace's cluster_summary.csv (CC-BY-4.0). GPU time is the time of completed,
 // cancelled and failed jobs.
 constexpr double kAcmeGpuTime_s = 4'560'592'618 + 14'274'584'510 + 2'675'447'459. +  // Seren
                                   1'667'685'146 + 3'239'202'064 + 426'292'851.;      // Kalos
@@ -25,16 +25,16 @@ constexpr double kPhillyJobs = 112'956;
 constexpr double kPhillyGpuTime_s = 2'210'176'414 + 2'025'326'056 + 2'659'215'061.;
 constexpr double kPhillyJobTime_s = kPhillyJobs * 18'006.055;
 
-// Acme: failures that ended jobs of Seren and Kalos in six months (arXiv 2403.07648, table of causes). Those of GPUs:
-// NVLink 54, CUDA 21, ECC 12. Those of servers: node 16, network 12. The rest has no component: connections 147,
-// storage 10, NCCL 6 and 3, and 404 of frameworks. 1,890 errors in scripts come again with the same script.
+// Acme: failures that ended jobs of Seren and Kalos in six months (arXiv 2403.07648, table of causes). Failures of
+// GPUs: NVLink 54, CUDA 21, ECC 12. Failures of servers: node 16, network 12. The rest has no component: connections
+// 147, storage 10, NCCL 6 and 3, and 404 of frameworks. 1,890 errors in scripts come again with the same script.
 constexpr double kAcmeGpusPerServer = 8;
 constexpr double kAcmeGpuFaults = 54 + 21 + 12;
 constexpr double kAcmeServerFaults = 16 + 12;
 constexpr double kAcmeJobFaults = 147 + 10 + 6 + 3 + 404;
 
 // Philly: all 39,776 failed trials of 96,300 jobs (Jeon et al., ATC 2019, table 7), but the 147 of jobs that were
-// preempted. That of GPUs: ECC 10. Without a component: CPU out of memory 12,076, incorrect inputs 9,690, semantic
+// preempted. Failures of GPUs: ECC 10. Without a component: CPU out of memory 12,076, incorrect inputs 9,690, semantic
 // error 2,943, core dump 2,912, invalid memory access 2,602, model checkpoint 1,995, no signature 1,684, CUDA 1,484,
 // syntax 1,132, traceback 777, MPI 634, GPU out of memory 487, MPI runtime 478, permission 299, import 148, CUDA at
 // start 141, diverged model 84, CUDA version 49, output node 3, libraries 1. The counts of CPU and GPU memory, semantic
@@ -48,7 +48,7 @@ static_assert(kPhillyJobFaults + kPhillyGpuFaults + 147 == 39'776);  // as the t
 
 constexpr double kPhillyPart = kPhillyStudiedJobs / kPhillyJobs;
 
-// Delta: errors that drivers logged, those of a GPU within five seconds as one (arXiv 2503.11901, version 4, table 1,
+// Delta: errors that drivers logged, errors of a GPU within five seconds as one (arXiv 2503.11901, version 4, table 1,
 // as public notes quote it).
 constexpr double kDeltaA100_s = 448 * 895 * kDay_s;
 constexpr double kDeltaH100_s = 608 * 146 * kDay_s;

@@ -43,7 +43,7 @@ struct CodedParts {
   std::int64_t computed = 1, of = 1;
 };
 [[nodiscard]] CodedParts coding_parts(const CodingScheme& scheme);
-/// The stragglers that the code does without in a round, given those of the rounds before.
+/// The stragglers that the code does without in a round, given the stragglers of the rounds before.
 [[nodiscard]] LatePattern late_pattern(const CodingScheme& scheme);
 /// The part of the data that each worker computes in a round: 1/n without a code, (s + 1)/n with GC and, with s =
 /// ceil(B lambda / (W - 1 + B)), SR-SGC; (lambda + 1)(W - 1 + B) / (n (B + (W - 1)(lambda + 1))) with M-SGC, or

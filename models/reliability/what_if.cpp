@@ -103,7 +103,7 @@ WhatIf::WhatIf(std::vector<StepOp> ops) : ops_{std::move(ops)} {
   }
   if (ops_.size() != steps_.size() * static_cast<std::size_t>(replicas_) * nodes_.size())
     throw InputError{
-        fmt::format("{} operations are not those of {} steps, {} replicas", ops_.size(), steps_.size(), replicas_)};
+        fmt::format("{} operations do not fit {} steps, {} replicas", ops_.size(), steps_.size(), replicas_)};
   add_dependencies();
   add_groups();
   order_groups();
@@ -185,7 +185,8 @@ void WhatIf::add_dependencies() {
   }
 }
 
-/// A message ends together with that of its peer; other transfers with those of the stages that take part.
+/// A message ends together with the message of its peer; other transfers with the transfers of the stages that take
+/// part.
 void WhatIf::add_groups() {
   std::vector<bool> is_done(nodes_.size(), false);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {

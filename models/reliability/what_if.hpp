@@ -44,7 +44,7 @@ struct StepOp {
   int replica = 0;  ///< data-parallel rank, from 0
   int stage = 0;    ///< pipeline stage, from 0
   StepOpKind kind = StepOpKind::forward_compute;
-  int index = 0;  ///< among those of its kind, worker and step, from 0
+  int index = 0;  ///< among operations of its kind, worker and step, from 0
   double start_s = 0, length_s = 0;
 };
 

@@ -18,7 +18,7 @@ enum class ReadOrder : std::uint8_t {
 
 /// What a cache that is full does with a sample that it lacks.
 enum class CacheRule : std::uint8_t {
-  keep,  ///< it keeps what it has
+  keep,  ///< the cache keeps its samples
   lru,   ///< the sample takes the place of the one that was used longest ago, as in the page cache of an operating
          ///< system
 };
@@ -42,7 +42,7 @@ struct DataReading {
 };
 
 /// The share of reads of an epoch that a cache for this share of the data answers. In random order, one pass an epoch:
-/// a cache that keeps what it has answers `share`, and one that replaces the least recently used f + (1 - f) ln(1 - f).
+/// a cache that keeps its samples answers `share`, and one that replaces the least recently used f + (1 - f) ln(1 - f).
 /// In sequential order the latter answers none, unless all fits.
 [[nodiscard]] double hit_share(double share, CacheRule rule, ReadOrder order);
 

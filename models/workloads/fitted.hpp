@@ -1,7 +1,7 @@
 #pragma once
 // A FittedWorkload summarises a published trace by shares, quantiles and means, from which similar jobs can be drawn;
 // it holds no rows of the trace. scripts/fit_workloads.py prints the numbers; docs/models/workloads.md explains the fit
-// and what it loses.
+// and the features of the trace that it loses.
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ struct GpuShape {
   double weight;   ///< relative frequency
 };
 
-/// How drawn jobs queue beside those of the trace, by the suite `workloads` (validate/workloads/). A figure of the
+/// How drawn jobs queue beside the jobs of the trace, by the suite `workloads` (validate/workloads/). A figure of the
 /// drawn jobs is the geometric mean over replicas; the least and the most are over the loads 0.6, 0.75 and 0.9.
 struct QueueingFidelity {
   double fifo_least = 0, fifo_most = 0;  ///< mean queueing under FIFO, drawn over real; 0: never compared
@@ -59,8 +59,8 @@ struct QueueingFidelity {
   double easy_least = 0, easy_most = 0;  ///< the same for EASY
 };
 
-/// Jobs queue like those of a trace if the mean queueing under FIFO is at most so many times as long or as short, and
-/// the gains of SJF and EASY deviate by at most this share.
+/// Jobs queue like the jobs of a trace if the mean queueing under FIFO is at most so many times as long or as short,
+/// and the gains of SJF and EASY deviate by at most this share.
 inline constexpr double kQueueingFactor = 2;
 inline constexpr double kGainDeviation = 0.25;
 
@@ -96,7 +96,7 @@ struct FittedWorkload {
 [[nodiscard]] std::vector<std::string> fitted_workload_names();
 
 /// Why the order in which policies come out with jobs like these says little about the trace; empty if they queue like
-/// those of the trace.
+/// the jobs of the trace.
 [[nodiscard]] std::string ranking_caveat(const FittedWorkload& fit);
 
 /// The largest number of GPUs of its jobs that is at most `limit`; 0 if there is none.

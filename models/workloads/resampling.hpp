@@ -31,10 +31,10 @@ struct Blocks {
 };
 [[nodiscard]] Blocks blocks_of(std::span<const JobRequest> list, Time length);
 
-/// A resampled list. With replacement it has one block fewer than the list: then its figures scatter as those of other
-/// lists do, without the factor (n - 1) / n of the plain bootstrap (Rao and Wu, "Resampling Inference With Complex
-/// Survey Data", JASA 83, 1988). Names end with `~` and the place of the block, from 1, so that they stay unique. A job
-/// comes after those only that lie in the same block.
+/// A resampled list. With replacement it has one block fewer than the list: then its figures scatter as the figures of
+/// other lists do, without the factor (n - 1) / n of the plain bootstrap (Rao and Wu, "Resampling Inference With
+/// Complex Survey Data", JASA 83, 1988). Names end with `~` and the place of the block, from 1, so that they stay
+/// unique. A job comes after those only that lie in the same block.
 struct ResampledList {
   std::vector<JobRequest> jobs;   ///< by block
   std::vector<std::size_t> rows;  ///< by job: its index in the list

@@ -95,7 +95,7 @@ std::int64_t drawn_length(const SizeClass& sizes, RandomStream& stream) {
 }
 
 /// Draws the factor on the rate of each day, one after the other. A day has a factor of its own, and one that is
-/// near that of the day before: exp of a first-order autoregressive process.
+/// near the factor of the day before: exp of a first-order autoregressive process.
 class DayFactors {
  public:
   DayFactors(const FittedWorkload& fit, std::uint64_t seed)

@@ -1,5 +1,5 @@
 #pragma once
-// Draws random jobs like those of a published trace, as in `workload: {like: philly, jobs: 100000}`.
+// Draws random jobs like the jobs of a published trace, as in `workload: {like: philly, jobs: 100000}`.
 
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"

@@ -24,7 +24,7 @@ struct StepOverhead {
 /// The costs that ranks in this order see on the idle fabric. alpha is the largest latency of the messages plus the
 /// overhead. beta is the time per byte on the tightest link while every rank sends one message: to the next rank (flat)
 /// or to the next rank of its group on a level. For leaders, only the first rank of each group below sends. `levels`
-/// are those of level_sizes, or any whose product is the number of ranks; a single one is flat. On several stripes
+/// are the sizes of level_sizes, or any whose product is the number of ranks; a single one is flat. On several stripes
 /// every rank sends an equal part of its message to the next rank of each (flat). Of the options `label` and
 /// `in_flight` count.
 [[nodiscard]] CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels,
@@ -60,14 +60,14 @@ struct IdleFabric {
   CollectiveOptions options;
 };
 
-/// The time of the schedule on the idle fabric, in seconds: that of its coupled flows one after the other, as fidelity
-/// `flow` runs them.
+/// The time of the schedule on the idle fabric, in seconds: the time of its coupled flows one after the other, as
+/// fidelity `flow` runs them.
 [[nodiscard]] double seconds_on(const IdleFabric& fabric, const CollectiveSchedule& schedule);
 
 /// The plan for the candidate of `auto` that is fastest by seconds_on(). A candidate isn't tried if its closed form
-/// takes twice as long as the best so far: on links that messages share more than those of the ring do, the closed form
-/// is too fast, and where ranks wait for their own data only it is too slow, but not by that much. Errors as
-/// plan_collective().
+/// takes twice as long as the best so far: on links that messages share more than the messages of the ring do, the
+/// closed form is too fast, and where ranks wait for their own data only it is too slow, but not by that much. Errors
+/// as plan_collective().
 [[nodiscard]] CollectivePlan choose_on_fabric(CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
                                               const CollectiveCosts& costs, const IdleFabric& fabric,
                                               std::span<const std::string_view> candidates = {});

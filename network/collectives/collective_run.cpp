@@ -147,7 +147,7 @@ class Latencies {
   std::int64_t most_ = 0;
 };
 
-/// Turns steps into coupled flows, and reuses the loads of the last flow if they are the same.
+/// Turns steps into coupled flows, and reuses the loads of the last flow if the new loads are equal.
 class Coupler {
  public:
   Coupler(const CollectiveSchedule& schedule, std::span<const NodeId> gpus, const Topology& topology,
@@ -185,7 +185,7 @@ class Coupler {
       hops_.clear();
       add_reduced(step, reduced_);
       for (std::size_t i = 0; i < step.sends.size(); ++i) {
-        // A rank has the data of a stripe when it has reduced those of all stripes.
+        // A rank has the data of a stripe when it has reduced the data of all stripes.
         const auto to = static_cast<std::size_t>(step.sends[i].to);
         const double reduction = static_cast<double>(reduced_[to]) * options_.gamma.ns_per_byte();
         hops_.push_back(ways_[i] + options_.overhead.ns() + Time::ceil_nanoseconds(reduction).ns());

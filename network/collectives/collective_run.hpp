@@ -10,9 +10,9 @@
 // if all messages of the step have one size, this is exact except for latency: the slowest messages run at the max-min
 // level of the tightest link during all of every step. In lock-step the coupled flow takes the largest latency of all
 // messages. By rank it takes the latencies (and reductions) that follow each other on the way of the data from rank to
-// rank, beside the time to send: for a ring those of as many hops as there are steps. Both are exact if the messages
-// with the largest latency are as slow as the slowest, as in a ring on a symmetric fabric, and otherwise too much, but
-// by no more than the latencies, because fast messages gain time on the tightest link.
+// rank, beside the time to send: for a ring the latencies of as many hops as there are steps. Both are exact if the
+// messages with the largest latency are as slow as the slowest, as in a ring on a symmetric fabric, and otherwise too
+// much, but by no more than the latencies, because fast messages gain time on the tightest link.
 // With other traffic it is an approximation: messages faster than the slowest are slowed down to its pace, so the load
 // on their links is spread over the step.
 

@@ -4,8 +4,8 @@
 //
 // Both trees span all ranks, and a rank that has children in one tree is a leaf in the other. A rank therefore sends to
 // at most two others in total and receives from at most two. The edges have two colours, such that the edges of one
-// sender differ and those of one receiver differ. An edge is used every second step, depending on its colour, so a rank
-// never sends or receives two messages in a step.
+// sender differ and the edges of one receiver differ. An edge is used every second step, depending on its colour, so a
+// rank never sends or receives two messages in a step.
 
 #include <cstddef>
 #include <vector>

@@ -9,9 +9,9 @@
 namespace contend {
 
 /// The largest sum of `steps` consecutive hops around a ring; hop i leads from rank i to its successor. In a ring each
-/// rank sends what it has just received, so `steps` steps with start-up times alone take that long. (With 0 < a <= b
-/// for hops inside and between s servers of g ranks, an all-reduce of 2(n-1) steps has k b + (2(n-1) - k) a, k = 2s -
-/// max(0, 3 - g), not 2(n-1) b.)
+/// rank sends the data that it has just received, so `steps` steps with start-up times alone take that long. (With 0 <
+/// a <= b for hops inside and between s servers of g ranks, an all-reduce of 2(n-1) steps has k b + (2(n-1) - k) a, k =
+/// 2s - max(0, 3 - g), not 2(n-1) b.)
 [[nodiscard]] inline double longest_run(std::span<const double> hops, std::int64_t steps) {
   double all = 0;
   for (const double hop : hops) all += hop;

@@ -108,7 +108,7 @@ std::vector<std::size_t> widest_ring(const std::vector<double>& widths, std::siz
   return best;
 }
 
-/// Orders the GPUs of servers. It reuses the order of the last server if the cables are the same.
+/// Orders the GPUs of servers. It reuses the order of the last server if the cables are equal.
 class InsideServers {
  public:
   explicit InsideServers(const Topology& topology) : topology_{topology} {}

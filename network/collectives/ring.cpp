@@ -34,7 +34,7 @@ std::size_t turn(CollectiveSchedule& schedule, std::size_t first, const std::vec
 }
 
 /// Sends chunks one after the other along the chain of ranks, from its first member (broadcast) or to it (reduce).
-/// While all hops are busy every step is the same; the steady form has one repeated step for them.
+/// While all hops are busy all steps are equal; the steady form has one repeated step for them.
 void expand_chain(const CollectiveShape& shape, const std::vector<int>& members, ByteRange whole, int stripe,
                   bool reduce, StepForm form, CollectiveSchedule& schedule) {
   const int hops = shape.ranks - 1;

@@ -4,7 +4,7 @@
 //
 // Schedules are in lock-step or by rank. In lock-step a barrier separates the steps: all messages of a step start
 // together, and the slowest one (with the reduction of its data) ends the step for every rank. By rank, as in real
-// libraries, a rank sends the message of a step when it has what it received in earlier steps of the stripe and has
+// libraries, a rank sends the message of a step when it has the data of the earlier steps of the stripe and has
 // sent its earlier messages, and when the receiver has got its earlier messages onto the wire. So a ring pays the long
 // way between servers once a turn for each server and not in every step, and a chain pays it once for each hop and not
 // for each chunk. On a symmetric idle network rings take the same time in both ways.

@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// The groups of at least two of these GPUs, each in the order of their ranks: all ranks; those of each server; the
+/// The groups of at least two of these GPUs, each in the order of their ranks: all ranks; the ranks of each server; the
 /// first rank of every server; rank k of every server that has so many, for each k; or `groups`, where lists have their
 /// own orders.
 [[nodiscard]] std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, const RankGroups& groups,

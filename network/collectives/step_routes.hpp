@@ -16,7 +16,7 @@ namespace contend {
 [[nodiscard]] bool same_traffic(const Step& a, const Step& b);
 
 /// Ranks keep their connections: a pair is routed once. A router that plans flows together gets the messages of each
-/// step together, and those of a step that equals the step asked for last only once.
+/// step together, and the messages of a step that equals the step asked for last only once.
 class StepRoutes {
  public:
   /// GPU i is rank i; all flows have this label.

@@ -11,7 +11,7 @@ namespace {
 /// Where a stripe enters a server.
 struct Door {
   NodeId interface;
-  std::size_t place = 0;  ///< of its GPU among those of the server
+  std::size_t place = 0;  ///< of its GPU among the GPUs of the server
 };
 
 /// The GPUs of a server that follow each other in the order.

@@ -74,8 +74,8 @@ void double_tree_step(const std::vector<TreeEdge>& edges, const std::vector<int>
 }
 
 /// The broadcast with the steps of `double_tree`, after a reduction that runs the same steps backwards. From the time
-/// that the first chunk has arrived everywhere until the last one starts, every second step is the same; the steady
-/// form has two repeated steps for them, one of each colour.
+/// that the first chunk has arrived everywhere until the last one starts, steps that lie two apart are equal; the
+/// steady form has two repeated steps for them, one of each colour.
 void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                         CollectiveSchedule& schedule) {
   const std::vector<TreeEdge> edges = double_tree(shape.ranks);

@@ -1,6 +1,6 @@
 #pragma once
 // The constants of NCCL's own cost model, by version: start-up times, latencies of a hop, and bandwidths that a channel
-// does not exceed. They are those of NVIDIA/nccl, src/graph/tuning.cc (src/tuning/ from 2.30 on), at the tags
+// does not exceed. They come from NVIDIA/nccl, src/graph/tuning.cc (src/tuning/ from 2.30 on), at the tags
 // v2.10.3-1, v2.18.5-1, v2.23.4-1 and v2.30.7-1. nccl_model.hpp has the equations.
 //
 // The model of NVLS of 2.30 is used from 2.28 on: the synchronisation of RCCL with NCCL 2.28.3 (ROCm/rccl, pull request
@@ -32,7 +32,7 @@ enum class NcclAlgorithm : std::uint8_t {
   ring,
   collnet_direct,  ///< switches of the network add (SHARP), every GPU sends to the GPUs at the interfaces
   collnet_chain,   ///< the same along a chain of GPUs
-  nvls,            ///< NVLink SHARP: the switches of the server add, and between servers those of the network
+  nvls,            ///< NVLink SHARP: the switches of the server add, between servers the switches of the network
   nvls_tree,       ///< NVLink SHARP in a server, a tree between servers
   pat,             ///< parallel aggregated trees, for one GPU a server
   sends            ///< grouped sends and receives, which the cost model of NCCL does not rate
@@ -79,7 +79,7 @@ struct NcclConstants {
   bool launch_overhead =
       true;  ///< hops of a ring inside take no less than the host's overhead, if there are several servers
   bool ring_returns = false;    ///< an all-reduce over a ring crosses 2 s times between s servers, else 2 (s - 1) times
-  bool tree_hop_of_one = true;  ///< with one GPU a server a hop of the network takes that of the tree
+  bool tree_hop_of_one = true;  ///< with one GPU a server a hop of the network takes the latency of the tree
   double ring_ll = 0.5;         ///< share of the bandwidth of a ring with LL ...
   double ring_ll_forward = 0.5;        ///< ... and of those in one server that do not add, or that only pass on
   double ring_ll128_alone = 0.92;      ///< with fewer than two GPUs a server

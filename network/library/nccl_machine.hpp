@@ -53,7 +53,7 @@ struct NcclMachine {
 /// The channels within one server of `gpus` >= 2 ranks, and those between servers with `gpus` >= 1 ranks each. Throws
 /// InputError if no bandwidth of the list fits, and for a machine without a network between servers.
 [[nodiscard]] ChannelPlan plan_channels(const NcclMachine& machine, int gpus, bool several_servers);
-/// Those of NVLink SHARP; no channels if the machine does not have it.
+/// The channels of NVLink SHARP; no channels if the machine does not have it.
 [[nodiscard]] ChannelPlan plan_nvls_channels(const NcclMachine& machine, int gpus, bool several_servers);
 
 /// The caller's choices for nccl_communicator().

@@ -4,8 +4,8 @@
 //
 //   t = L + m / (Bw f)
 //
-// m is the size of the full tensor on one rank, s the number of servers, n that of ranks, g = n / s. L counts hops
-// inside a server (a_in) and between servers (a_net), each with its own latency by algorithm and protocol:
+// m is the size of the full tensor on one rank, s the number of servers, n the number of ranks, g = n / s. L counts
+// hops inside a server (a_in) and between servers (a_net), each with its own latency by algorithm and protocol:
 //   ring            base + (K - k) a_in + k a_net; K = 2 (n-1) and k = 2 (s-1) for an all-reduce (in 2.18 k = 2 s),
 //   half
 //                   of that for reduce-scatter and all-gather; k = 0 with one server. The all-reduce with Simple
@@ -58,12 +58,12 @@ struct NcclCommunicator {
   std::vector<int> ranks_by_server;      ///< each > 0; two ranks or more
   ChannelPlan graph;                     ///< of rings, trees and CollNet
   ChannelPlan nvls;                      ///< of NVLink SHARP
-  int launched = 2;                      ///< channels of the communicator, usually twice those of the graph
+  int launched = 2;                      ///< channels of the communicator, usually twice as many as in the graph
   bool same_ring = false;                ///< all channels have the same ring
   bool plain_tree = false;               ///< a GPU does both, sending and receiving, at the interface: always if g = 1
   bool ll128 = false;                    ///< the links are such that NCCL allows LL128
   bool nvswitch = false, sharp = false;  ///< switches in the servers; a network that adds
-  double net_latency = 0;                ///< us, of the plug-in of the network; 0 for those of NCCL itself
+  double net_latency = 0;                ///< us, of the plug-in of the network; 0 for the plug-ins of NCCL itself
   // of grouped sends
   double server_rate = 0;                    ///< GB/s of all interfaces of a server; not used with one server
   double gpu_rate = 0;                       ///< GB/s out of a GPU inside its server
@@ -80,7 +80,7 @@ struct NcclFit {
   /// Latency in us of a hop of the tree with LL, between servers, or inside if there is only one. The hops of other
   /// algorithms and protocols become longer or shorter by the same amount.
   std::optional<double> hop{};
-  /// GB/s of a channel of the graph; those of other graphs change by the same factor. For grouped sends it is the
+  /// GB/s of a channel of the graph; the rates of other graphs change by the same factor. For grouped sends it is the
   /// factor of their rates.
   std::optional<double> channel_rate{};
   /// Between servers, in place of the communicator's; the two numbers above come on top.

@@ -12,7 +12,7 @@
 namespace contend {
 
 /// An all-reduce of `bytes` on each of two ranks or more, as one step: which rank sends how much to which, over all
-/// chunks, without saying when. `stripes` are orders of the ranks, which keep those of a server together and the
+/// chunks, without saying when. `stripes` are orders of the ranks, which keep the ranks of a server together and the
 /// servers in one order (ring_stripes()); each carries an equal part through the chains that it names and the tree over
 /// the first rank of each server. Without them there is one, in order of rank. server_of[r] is the number of the server
 /// of rank r.

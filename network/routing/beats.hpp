@@ -41,7 +41,7 @@ inline constexpr double kBeatTolerance = 0.05;
 
 inline constexpr double kBeatScore = 0.99;
 
-/// By job: its beat; nothing if it need not keep one. `rate` is that of a link in bytes per second, > 0.
+/// By job: its beat; nothing if it need not keep one. `rate` is the rate of a link in bytes per second, > 0.
 [[nodiscard]] std::vector<std::optional<Beat>> plan_beats(std::span<const SendingJob> jobs,
                                                           const std::function<double(LinkId)>& rate);
 

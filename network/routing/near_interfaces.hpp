@@ -20,7 +20,7 @@ struct NearInterfaces {
 /// rounded down, and at least the first of them. So each GPU has an interface of its own where there are as many
 /// interfaces as GPUs.
 [[nodiscard]] NearInterfaces near_interfaces(const Topology& topology);
-/// Those of the GPUs of these servers, each once; none for other GPUs.
+/// The near interfaces of the GPUs of these servers, each once; none for other GPUs.
 [[nodiscard]] NearInterfaces near_interfaces(const Topology& topology, std::span<const ServerId> servers);
 
 }  // namespace contend

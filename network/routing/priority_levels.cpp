@@ -40,7 +40,8 @@ std::vector<std::size_t> random_order(std::span<const std::vector<std::size_t>> 
   return order;
 }
 
-/// Weights of conflicts within parts of an order. Those of the parts that end at one place lie next to each other.
+/// Weights of conflicts within parts of an order. The weights of the parts that end at one place lie next to each
+/// other.
 class InsideWeights {
  public:
   void count(std::span<const std::size_t> order, std::span<const JobConflict> conflicts) {

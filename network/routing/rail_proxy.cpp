@@ -128,7 +128,7 @@ class RailProxyRouter final : public Router {
 
   const Topology& topology_;
   std::unique_ptr<Router> router_;
-  std::vector<std::vector<NodeId>> switches_;  // by GPU: those of its interfaces
+  std::vector<std::vector<NodeId>> switches_;  // by GPU: the switches of its interfaces
   mutable Route inner_;                        // scratch
 };
 

@@ -73,7 +73,7 @@ void ShortestPaths::sort_links() {
   first_exit_.assign(servers + 1, 0);
   first_entry_.assign(servers + 1, 0);
   first_into_.assign(switches_ + 1, 0);
-  // Two passes over the links: the first counts those of each sort, the second puts each in its place.
+  // Two passes over the links: the first counts the links of each sort, the second puts each in its place.
   for (const bool placing : {false, true}) {
     std::vector<std::size_t> exit = first_exit_;
     std::vector<std::size_t> entry = first_entry_;
@@ -357,7 +357,7 @@ void ShortestPaths::add_next_of_switch(NodeId at, std::uint32_t left, bool has_g
   const std::size_t door = first_to_door_[place(at).local];
   const auto to_switches = std::span{steps_}.subspan(first_step_[at.index()], door - first_step_[at.index()]);
   const auto to_servers = std::span{steps_}.subspan(door, first_step_[at.index() + 1] - door);
-  // Adds those of the sorted steps that have this key.
+  // Adds the sorted steps that have this key.
   const auto add_with = [&](std::span<const Step> sorted, std::uint32_t key, auto key_of) {
     auto step = std::lower_bound(sorted.begin(), sorted.end(), key,
                                  [&](const Step& a, std::uint32_t least) { return key_of(a) < least; });

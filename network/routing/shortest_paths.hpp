@@ -129,8 +129,8 @@ class ShortestPaths {
   std::uint64_t version_ = 1;     // changes with every link that fails or comes back
 
   std::vector<Place> places_;  // by node
-  // By node that they leave. Inside servers they are in order of link; those of a switch lead first to other switches,
-  // in order of switch and link, then to servers, in order of server and link.
+  // By node that they leave. Inside servers they are in order of link; the steps of a switch lead first to other
+  // switches, in order of switch and link, then to servers, in order of server and link.
   std::vector<Step> steps_;
   std::vector<std::size_t> first_step_;     // by node
   std::vector<std::size_t> first_to_door_;  // by switch: the first of its steps that leads to a server

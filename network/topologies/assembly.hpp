@@ -72,7 +72,7 @@ struct ServerBuilder {
   std::string_view built_as{};  ///< a machine: its kind of server
 };
 
-/// The parameters of a fabric: those of cables, which many fabrics share, and its own.
+/// The parameters of a fabric: the parameters of cables, which many fabrics share, and its own.
 [[nodiscard]] std::vector<TopologyParameter<FabricSpec>> with_cables(std::vector<TopologyParameter<FabricSpec>> own,
                                                                      bool parallel = true);
 /// The parameter for a count >= 1.

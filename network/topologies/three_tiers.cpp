@@ -1,6 +1,6 @@
 // Builds fabrics of three tiers: the fat-tree of k-port switches, and Clos networks whose sizes are chosen freely.
 //
-// The fat-tree is that of Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network architecture",
+// The fat-tree is the fabric of Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network architecture",
 // SIGCOMM 2008, section 3. It has k pods of k/2 edge and k/2 aggregation switches and k^3/4 hosts. Aggregation switch j
 // of every pod is joined to cores j k/2 ... j k/2 + k/2 - 1.
 

@@ -3,7 +3,7 @@
 // kind of server works in every kind of fabric. The tables of kinds name the parameters of each kind and where they are
 // stored; lists, scenario keys and checks are derived from them. A new kind is one .cpp file and one row in kinds.cpp.
 //
-// Bandwidths are per direction. Default speeds are those of an NVIDIA DGX H100 (data sheet; system descriptions of
+// Bandwidths are per direction. Default speeds are the speeds of an NVIDIA DGX H100 (data sheet; system descriptions of
 // MLPerf inference v4.1, which name 18 NVLinks with 900 GB/s both ways, PCIe 5.0 x16 and two Xeon 8480C): ConnectX-7
 // NICs of 400 Gb/s, PCIe 5.0 x16, 18 fourth-generation NVLinks of 25 GB/s per GPU. Sapphire Rapids runs UPI at 16 GT/s
 // (what its registers say, intel/pcm issue 550); of its up to four links (libpfm: spr_unc_upi0 to 3) three are counted,
@@ -35,7 +35,7 @@ struct WanMatrix {
 /// useful default are 0 and must be set.
 struct FabricSpec {
   std::string kind = "single-switch";
-  std::optional<ByteRate> link_bandwidth;      ///< of a cable between switches; none: that of the NICs
+  std::optional<ByteRate> link_bandwidth;      ///< of a cable between switches; none: as the NICs
   Time link_latency = Time::nanoseconds(500);  ///< of a cable with the switch behind it (arXiv 2407.00550, evaluation)
   double oversubscription = 0;                 ///< of the leaves, instead of link_bandwidth; 0: not given
   double core_oversubscription = 0;            ///< of the switches above the leaves; 0: not given

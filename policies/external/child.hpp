@@ -14,9 +14,9 @@ namespace contend {
 
 class Child final : public Partner {
  public:
-  /// Starts the command by /bin/sh in a process group of its own. What it writes on standard error goes to that of this
-  /// program. A command that begins with `unix:` is the path of a socket to connect to instead. Throws InputError if it
-  /// can't be started or reached.
+  /// Starts the command by /bin/sh in a process group of its own. The command's standard error goes to the standard
+  /// error of this program. A command that begins with `unix:` is the path of a socket to connect to instead. Throws
+  /// InputError if it can't be started or reached.
   explicit Child(const std::string& command);
   /// Closes its input, and kills a command that hasn't ended a second later.
   ~Child() override;

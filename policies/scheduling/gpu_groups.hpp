@@ -29,7 +29,7 @@ struct GpuGroup {
 /// group waits, too.
 ///
 /// A group keeps GPUs, and starts, where the CPUs and the memory of the servers suffice for all of its jobs. Where they
-/// do so nowhere, the first job that they suffice for keeps its GPUs or starts, and those of the others that they
+/// do so nowhere, the first job that they suffice for keeps its GPUs or starts, and the other jobs that they
 /// suffice for join it.
 ///
 /// `rest` are jobs without a group, some of them running, that the caller starts then in this order where the groups

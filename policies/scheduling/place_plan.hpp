@@ -199,7 +199,7 @@ class PlacePlan {
   [[nodiscard]] bool may_move(JobId job, Time length, const Search& search) const;
   /// Returns the cluster as a job sees it that runs in [now, now + length). Valid until the plan is asked again.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
-  /// The same, with nothing but this place of the job.
+  /// The cluster as above, with nothing but this place of the job.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
   /// This place as running jobs leave it now, whatever places are kept.
   [[nodiscard]] const ClusterView& place_now(const JobView& job, const Place& place);

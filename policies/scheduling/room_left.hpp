@@ -23,7 +23,7 @@ class RoomLeft {
   /// jobs have the GPUs of the first of them that runs where there is room for all, else others. For jobs that wait,
   /// the placement policy may want other servers than those that have room.
   bool take(std::size_t type, std::span<const JobView> jobs);
-  /// The same, and takes the GPUs of each job from its quota.
+  /// As above, and takes the GPUs of each job from its quota.
   bool take(std::size_t type, std::span<const JobView> jobs, QuotasLeft& quotas);
 
  private:

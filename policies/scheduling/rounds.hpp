@@ -20,9 +20,9 @@
 // again, too, where GPUs have gone out of service or have come back. Where jobs could need more CPUs or host memory
 // than the servers of a type have, the shares keep to them.
 //
-// Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
-// the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper). Each
-// job of a pair counts its GPUs in its quota, in the shares as in the rounds.
+// Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside the
+// shares, priorities and deficits of the jobs alone, and a pair is taken if none of its jobs has been taken in the
+// round (section 5 of the paper). Each job of a pair counts its GPUs in its quota, in the shares as in the rounds.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"

@@ -280,7 +280,7 @@ class ShareColumns {
     return last_level_;
   }
 
-  /// The same; negative if it is not below `limit`.
+  /// The level as above, but negative if it is not below `limit`.
   [[nodiscard]] double best_level_below(double limit, const std::vector<double>& prices) {
     double cost = 0;
     breaks_.clear();

@@ -56,8 +56,8 @@ class ShareProgram {
 
   /// The largest t >= 0 for which each job gets to base + slope t. `base` and `slope` are >= 0, at least one slope is
   /// > 0. The bases must be reached by `start` (shares of an earlier solution), or be 0 without it. `prices` is for
-  /// programs that differ little: it has the prices to try first, by column of the master program, and gets those of
-  /// the optimum. They decide which of several optima is found.
+  /// programs that differ little: it has the prices to try first, by column of the master program, and gets the prices
+  /// of the optimum. They decide which of several optima is found.
   [[nodiscard]] TimeShares max_level(std::span<const double> base, std::span<const double> slope,
                                      std::span<const double> start = {},
                                      std::vector<std::vector<double>>* prices = nullptr) const;

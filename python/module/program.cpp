@@ -17,7 +17,7 @@
 namespace contend {
 namespace {
 
-/// Calls `what`, which returns an exit code, and makes an exit code of what it throws, as the program does.
+/// Calls `what`, which returns an exit code, and makes an exit code of any exception, as the program does.
 template <class What>
 void guarded_call(VerbCall& call, const What& what) {
   OutputCapture capture;

@@ -21,7 +21,7 @@ struct VerbCall {
 /// called from the main thread, Ctrl-C stops it as it stops the program, and reaches Python, too.
 [[nodiscard]] VerbCall call_verb(const std::vector<std::string>& words);
 
-/// Loads the plugins that these words name, each `--plugin=FILE`, and those of the environment.
+/// Loads the plugins that these words name, each `--plugin=FILE`, and the plugins of the environment.
 [[nodiscard]] VerbCall load_plugins_of(const std::vector<std::string>& words);
 
 }  // namespace contend

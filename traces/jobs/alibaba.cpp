@@ -15,7 +15,8 @@ using Field = TraceField;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t kMostInstances = TraceTable::kMaxGpus;
 
-/// Sets CPUs in thousandths and memory in bytes for each GPU of a job, from those of an instance with `gpus` GPUs.
+/// Sets CPUs in thousandths and memory in bytes for each GPU of a job, from the demands of an instance with `gpus`
+/// GPUs.
 void set_demands(TraceTable& table, std::optional<std::int64_t> milli_cpus, std::optional<std::int64_t> bytes, int gpus,
                  JobRequest& job) {
   const std::int64_t cpus = for_each_gpu(milli_cpus.value_or(0), gpus);

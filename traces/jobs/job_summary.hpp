@@ -40,7 +40,7 @@ struct JobSummary {
   Distribution gpus;
   std::vector<JobGroup> sizes;     ///< by number of GPUs, ascending
   std::vector<JobGroup> vcs;       ///< most jobs first; the empty name is the jobs without one
-  std::vector<JobGroup> outcomes;  ///< those of completed, failed and cancelled that occur
+  std::vector<JobGroup> outcomes;  ///< the groups of completed, failed and cancelled that occur
 };
 
 [[nodiscard]] JobSummary summarise_jobs(std::span<const JobRequest> jobs);

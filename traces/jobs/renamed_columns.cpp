@@ -166,7 +166,7 @@ RenamedColumns::RenamedColumns(ByteSource& rest, const std::map<std::string, std
   ++lines_;
 }
 
-/// Refuses figures of a part of a job where those of the job, or of a GPU, are meant.
+/// Refuses figures of a part of a job where figures of the job, or of a GPU, are meant.
 void RenamedColumns::check_parts(const std::map<std::string, std::string>& names,
                                  const std::vector<std::string>& header, const Complain& complain) const {
   const auto is_used = [&](std::string_view column) {

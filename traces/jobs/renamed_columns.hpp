@@ -1,6 +1,6 @@
 #pragma once
 // A table whose columns get other names on the way, so that a trace with own names is read as one of a known format. A
-// column may also be computed from others: where a table counts the GPUs of a worker, those of a job are
+// column may also be computed from others: where a table counts the GPUs of a worker, the GPUs of a job are
 // `worker_num*gpu_request`.
 
 #include "text/byte_source.hpp"
@@ -22,7 +22,7 @@ class RenamedColumns final : public ByteSource {
   /// factors: columns of the header and numbers with * or / between them, from left to right. Columns are separated by
   /// the one of `,` and `|` that the header has more of. `rest` must outlive this source. Throws InputError, which
   /// names `file`, for a name that the header lacks, for a new name that another column has, and for numbers of GPUs or
-  /// CPUs that are those of a worker.
+  /// CPUs that belong to a worker.
   RenamedColumns(ByteSource& rest, const std::map<std::string, std::string>& names, const std::string& file);
   [[nodiscard]] std::size_t read(char* buffer, std::size_t size) override;
 

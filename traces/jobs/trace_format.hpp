@@ -3,8 +3,8 @@
 // the others; its memory does not grow with the file.
 //
 // All readers leave out jobs without GPUs, jobs that never started, and jobs still running when the trace was taken.
-// The duration of a job is that of its last attempt, whatever its outcome; its measured wait is the time from its
-// submission to its first start, if the trace says when it started. CPU and memory demands of a whole job are
+// The duration of a job is the duration of its last attempt, whatever its outcome; its measured wait is the time from
+// its submission to its first start, if the trace says when it started. CPU and memory demands of a whole job are
 // divided evenly among its GPUs, rounded up.
 
 #include "models/workload.hpp"

@@ -67,8 +67,8 @@ void TraceTable::read_header(std::span<const TraceColumn> columns) {
   report_.set_unused_columns(std::move(unused));
 }
 
-/// A column that the user gave a name may have that of the format, or, where the format has its meaning, that of a job
-/// list, which then goes before what the format takes.
+/// A column that the user gave a name may have the name of a column of the format, or, where the format has its
+/// meaning, the name in a job list, which then goes before the column that the format takes.
 void TraceTable::use_renamed(std::span<const TraceColumn> columns, std::span<const std::string_view> header,
                              std::vector<bool>& used) {
   static constexpr std::array kOurs = {TraceColumn{TraceField::job, "job_id"},

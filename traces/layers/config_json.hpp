@@ -33,8 +33,8 @@ struct TransformerConfig {
 [[nodiscard]] TransformerModel parse_transformer_config(ByteSource& source, const std::string& file,
                                                         const std::string& name);
 
-/// The same for a file, plain or compressed. The name is that of the file's folder, or of the file if it is not called
-/// config.json.
+/// The same for a file, plain or compressed. The name is the name of the file's folder, or of the file if it is not
+/// called config.json.
 [[nodiscard]] TransformerConfig read_config(const std::string& path, const std::string& as = {});
 [[nodiscard]] TransformerModel read_transformer_config(const std::string& path);
 

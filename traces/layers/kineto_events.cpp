@@ -20,8 +20,8 @@ constexpr std::string_view kLayer = "layer:";
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
-/// Sorts the events of a trace by kind. Categories are those of PyTorch 1.12 and later; before, they were called
-/// Operator, Runtime and Kernel.
+/// Sorts the events of a trace by kind. The categories come from PyTorch 1.12 and later; before, they were
+/// called Operator, Runtime and Kernel.
 class Collector {
  public:
   explicit Collector(FileComplaints& complaints) : complaints_{complaints} {}

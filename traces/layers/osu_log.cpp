@@ -15,7 +15,7 @@ namespace {
 struct OsuTest {
   std::string_view title;  ///< between `OSU MPI` and `Latency Test`, without case, - and _
   TimedExchange exchange;
-  bool block = false;  ///< its size is that of the block of one rank
+  bool block = false;  ///< its size is the size of the block of one rank
 };
 
 constexpr OsuTest kOsuTests[] = {

@@ -111,7 +111,7 @@ struct RecordedRank {
   std::int64_t rank = 0;
   bool rank_known = false;  ///< false: neither the file nor its name says it
   bool timed = false;       ///< the tasks have starts
-  bool replayed = false;    ///< these are not recorded, but those of a replay
+  bool replayed = false;    ///< these are not recorded, but come from a replay
   std::vector<std::string> names;
   std::vector<RecordedLane> lanes;
   std::vector<RecordedTask> tasks;   ///< in the order of the file

@@ -36,7 +36,7 @@ class RecordedRankBuilder {
   std::uint32_t add(const RecordedTask& task);
   [[nodiscard]] std::uint32_t add(RecordedTransfer transfer);
   /// `task` waits for the end of `needed`. A reader that knows the needs of its tasks in their order appends them to
-  /// those of the rank instead, and gives each task their number.
+  /// the needs of the rank instead, and gives each task their number.
   void need(std::uint32_t task, std::uint32_t needed) { edges_.emplace_back(task, needed); }
   void not_understood(std::string what) { ++rank_.not_understood[std::move(what)]; }
 

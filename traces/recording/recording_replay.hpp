@@ -11,8 +11,8 @@
 
 namespace contend {
 
-/// How long a collective takes once its last rank has come, or a message once it is sent. `ranks` are those of the
-/// group.
+/// How long a collective takes once its last rank has come, or a message once it is sent. `ranks` counts the ranks of
+/// the group.
 using TransferTime = std::function<Time(const RecordedRank& rank, const RecordedTask& task, std::size_t ranks)>;
 
 /// The recorded duration of the task.

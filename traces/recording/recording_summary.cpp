@@ -162,7 +162,7 @@ std::vector<RecordedCollectives> collectives_of(const RecordedRank& rank) {
   return list;
 }
 
-/// Times of threads are those of their outermost operations, as others lie within them.
+/// Times of threads are the times of their outermost operations, as others lie within them.
 std::vector<RecordedSum> lane_sums(const RecordedRank& rank) {
   std::vector<RecordedSum> sums(rank.lanes.size());
   std::vector<Intervals> threads(rank.lanes.size());

@@ -36,7 +36,7 @@ struct IdleTimes {
   Time unknown;    ///< the launch of the next task was not recorded
 };
 
-/// From the start of a call that launches to the start of what it launches.
+/// From the start of a call that launches to the start of the task that it launches.
 struct LaunchDelays {
   std::int64_t found = 0;  ///< tasks of the device whose launch was recorded
   std::int64_t tasks = 0;  ///< tasks of the device
@@ -61,7 +61,7 @@ struct StepSummary {
 
 struct RankSummary {
   std::array<RecordedSum, kRecordedKinds> kinds{};
-  std::vector<RecordedSum> lanes;  ///< as the lanes of the rank; `time` of a stream is that of its tasks, of a thread
+  std::vector<RecordedSum> lanes;  ///< as the lanes of the rank; `time` of a stream: of its tasks, of a thread:
                                    ///< of its outermost operations
   RecordedTimes times;
   IdleTimes idle;
