@@ -89,6 +89,9 @@ if $figures; then
   study routing-and-placement network/routing-and-placement.yaml avg_jct_s sweep-lines.svg
   study spares-16k failures/spares-16k.yaml effective_time sweep-lines.svg
   study lend-at-night serving/lend-at-night.yaml tpot_mean_s sweep-lines.svg
+  "$program" run "$here/scenarios/overlap/diloco-1gbps.yaml" -q -o "$new/diloco"
+  "$program" report "$new/diloco" -o "$new/diloco.html" --svg "$new/diloco-figures" >/dev/null
+  figure local-steps.svg diloco-figures/iteration-2-workers.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command of docs/howto/tune.md.

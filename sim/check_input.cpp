@@ -25,6 +25,8 @@ void check_costs(const PreemptionCosts& costs) {
       costs.persist < Time{} || costs.rescue < Time{} || costs.start < Time{} || costs.iterations < 0) {
     throw InputError{"a cost of preemption or of a checkpoint is negative"};
   }
+  if (costs.renews && costs.checkpoint < costs.start)
+    throw InputError{"workers that start again after a checkpoint take longer for that than the checkpoint"};
   if (costs.checkpoint_interval > kNeverSaved) throw InputError{"checkpoints are further apart than any job is long"};
   if (costs.persist > costs.checkpoint_interval && costs.checkpoint_interval > Time{})
     throw InputError{"a checkpoint takes longer to become durable than there is work between two of them"};

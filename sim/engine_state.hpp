@@ -147,7 +147,7 @@ struct alignas(kCacheLine) JobRun {
   /// The time on its GPUs before its work goes on.
   [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
     return costs.start + (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{}) +
-           (saved_itself ? costs.checkpoint + costs.persist : Time{});
+           (saved_itself ? costs.checkpoint + costs.persist - (costs.renews ? costs.start : Time{}) : Time{});
   }
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
@@ -376,8 +376,8 @@ struct EngineState : ClusterView {
   [[nodiscard]] double paid_gpu_s(const JobRun& run) const;
   /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const;
-  /// Of a graph job that begins to run, or has saved, after `completed` iterations: says when it saves next.
-  void plan_checkpoint(JobRun& run) const;
+  /// Of a graph job that begins, or comes to its planned checkpoint: plans the next one. True if one is due now.
+  bool plan_checkpoint(JobRun& run) const;
   /// What is saved of a job's work, and what that costs.
   [[nodiscard]] const PreemptionCosts& costs_of(const JobRun& run) const {
     return job_costs.empty() ? options.rules.preemption : job_costs[static_cast<std::size_t>(&run - jobs.data())];

@@ -365,7 +365,7 @@ void Executor::end_iteration(JobId job) {
       run.live->ends[static_cast<std::size_t>(run.completed % JobExecution::kEndsKept)] = state_.clock;
     if (run.completed == run.live->iterations) return on_finished_(job);
     if (run.completed == run.live->next_save) {
-      state_.plan_checkpoint(run);
+      if (!state_.plan_checkpoint(run)) return go_on(job);  // there is time for further iterations
       run.live->interval = {run.completed, state_.clock, run.totals.overhead};
       if (run.live->stops) return on_checkpoint_(job);
       run.live->saved_before = std::exchange(run.live->saved, run.live->interval);

@@ -68,24 +68,31 @@ SteadySpeed EngineState::steady_speed(JobId job) const {
   return {static_cast<double>(kNominalPace) / static_cast<double>(run.type_pace) * (1000.0 / run.pace), until};
 }
 
-void EngineState::plan_checkpoint(JobRun& run) const {
+bool EngineState::plan_checkpoint(JobRun& run) const {
   JobExecution& live = *run.live;
+  const bool is_due = run.completed == live.next_save;
   if (live.save_every > 0) {
     live.next_save = (run.completed / live.save_every + 1) * live.save_every;
-    return;
+    return is_due;
   }
   const std::int64_t ended = run.completed - live.interval.iteration;
+  const PreemptionCosts& costs = costs_of(run);
   if (ended == 0) {
-    live.next_save = -1;
-    return;
+    live.next_save = costs.renews ? run.completed + 1 : -1;
+    return false;
   }
   // What is in flight ends before a checkpoint.
   const std::int64_t spent = (live.iterated - live.interval.at).ns();
   const std::int64_t mean = std::max<std::int64_t>(1, spent / ended);
-  const bool is_due = run.completed == live.next_save;
+  if (costs.renews) {  // it looks at the time that is left after the last iteration that fits, as far as it knows
+    const std::int64_t most = costs.checkpoint_interval.ns(), fit = (most - spent) / mean;
+    live.next_save = run.completed + (fit > 0 ? fit : std::max<std::int64_t>(1, most / mean));
+    return fit <= 0;
+  }
   const std::int64_t least = is_due ? 1 : run.plan->in_flight - 1;
-  const std::int64_t left = costs_of(run).checkpoint_interval.ns() - (is_due ? 0 : spent);
+  const std::int64_t left = costs.checkpoint_interval.ns() - (is_due ? 0 : spent);
   live.next_save = run.completed + std::max<std::int64_t>(least, (left + mean - 1) / mean);
+  return is_due;
 }
 
 void Saver::begin(JobId job) {
@@ -146,6 +153,7 @@ void Saver::go_on(JobId job) {
   JobExecution& live = *run.live;
   state_.fingerprint.add((std::uint64_t{job.value()} << 32) ^ static_cast<std::uint64_t>(run.completed));
   run.totals.overhead += state_.clock - live.standing_since;
+  if (state_.costs_of(run).renews) run.totals.restarting += state_.costs_of(run).start;
   live.step = SavingStep::none;
   live.iterated = state_.clock;
   const SavedIteration now{run.completed, state_.clock, run.totals.overhead};
@@ -161,6 +169,8 @@ void Saver::go_on(JobId job) {
 
 void Saver::go_on_timed(JobId job, bool is_written_later) {
   TimedSaving& saving = *state_.run(job).saving;
+  const PreemptionCosts& costs = state_.costs_of(state_.run(job));
+  if (costs.renews) saving.restarting += costs.start;
   state_.fingerprint.add(job.value());
   saving.overhead += state_.clock - saving.standing_since;
   saving.step = SavingStep::none;

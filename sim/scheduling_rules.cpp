@@ -66,6 +66,12 @@ Time work_within(Time time, const WorkSegment& segment) {
   return at - segment.done;
 }
 
+/// The time for which workers have started again after so many checkpoints, and in one that goes on for `stood`.
+Time renewals(const PreemptionCosts& costs, std::int64_t checkpoints, Time stood) {
+  if (!costs.renews) return Time{};
+  return costs.start * checkpoints + std::max(Time{}, stood - (costs.checkpoint - costs.start));
+}
+
 /// As work_after(), where checkpoints come in distances that differ, because paces do.
 WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs, Time time) {
   const Time interval = costs.checkpoint_interval;
@@ -79,11 +85,11 @@ WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs,
   }
   const Time passed = interval * low, next = std::min(passed + interval, segment.work);
   const Time before = time_until(passed, segment), rest = time - before - costs.checkpoint * low;
-  const Time busy = time_until(next, segment) - before;
+  const Time busy = time_until(next, segment) - before, stood = std::max(Time{}, rest - busy);
   return {.done = std::clamp(work_within(before + std::min(rest, busy), segment), passed, next),
           .saved = low == 0 || rest >= costs.persist ? passed : passed - interval,
-          .overhead = segment.restart + costs.checkpoint * low + std::max(Time{}, rest - busy),
-          .restart = segment.restart};
+          .overhead = segment.restart + costs.checkpoint * low + stood,
+          .restart = segment.restart + renewals(costs, low, stood)};
 }
 
 }  // namespace
@@ -149,7 +155,9 @@ WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Ti
     WorkSegment bare = segment;
     bare.restart = Time{};
     const Time overhead = length_of(segment, costs) - length_of(bare, {});
-    return {segment.work, segment.work, overhead, segment.restart};
+    const std::int64_t checkpoints =
+        costs.checkpoint == Time{} ? 0 : (overhead - segment.restart).ns() / costs.checkpoint.ns();
+    return {segment.work, segment.work, overhead, segment.restart + renewals(costs, checkpoints, Time{})};
   }
   if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed, elapsed};
   const Time time = elapsed - segment.restart;
@@ -166,7 +174,9 @@ WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Ti
   const Time passed = costs.checkpoint_interval * full;
   const Time saved = full == 0 || rest >= costs.persist ? passed : passed - costs.checkpoint_interval;
   const Time done = passed + std::min(shrunk(std::min(rest, busy), segment), costs.checkpoint_interval);
-  return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy), segment.restart};
+  const Time stood = std::max(Time{}, rest - busy);
+  return {done, saved, segment.restart + costs.checkpoint * full + stood,
+          segment.restart + renewals(costs, full, stood)};
 }
 
 WorkStretch stretch_at(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {

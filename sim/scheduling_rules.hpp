@@ -44,6 +44,10 @@ struct PreemptionCosts {
   /// restored; `persist` is 0 then.
   Bytes written{};
   Time start{};  ///< added to `restart`, and at the first start, too: until the slowest worker of the job runs
+  /// Workers are stopped after each checkpoint and start again: `start` is the last part of `checkpoint`, and counts as
+  /// a restart. The interval is the longest that they live for, and a job with an iteration graph begins no iteration
+  /// that wouldn't end in it at the mean time of those since its last checkpoint.
+  bool renews = false;
   bool writes_beside = false;  ///< the job goes on while they are written, but doesn't begin another checkpoint
 
   /// True if a job with an iteration graph stands still for its checkpoints.
@@ -136,7 +140,7 @@ struct WorkDone {
   Time done;       ///< work done
   Time saved;      ///< part of `done` saved by the last checkpoint
   Time overhead;   ///< time spent on restart and checkpoints
-  Time restart{};  ///< part of it: the restart
+  Time restart{};  ///< part of it: the restart, and later starts of its workers
 };
 /// The state of the segment `elapsed` after its start. At its end all work is done and saved.
 [[nodiscard]] WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed);

@@ -2,6 +2,7 @@
 
 #include "models/federated/arrival_loop.hpp"
 #include "models/federated/compass_loop.hpp"
+#include "models/federated/peer_loop.hpp"
 #include "models/federated/round_loop.hpp"
 #include "sim/error.hpp"
 
@@ -130,6 +131,27 @@ void need(bool holds, const char* member, std::string what) {
   if (!holds) throw InputError{{{.key = member, .reason = std::move(what)}}};
 }
 
+void check_peers(const FederatedSpec& spec) {
+  constexpr std::size_t kMostComplete = 5'000;
+  const NeighbourRule& peers = spec.peers;
+  need(spec.clients.size() >= 2, "clients", "clients that exchange with each other are two at least");
+  need(spec.asked == spec.clients.size(), "asked", "without a server nobody asks: all clients take part");
+  need(spec.devices.empty(), "packing", "without a server clients run on no device");
+  need(
+      peers.graph != PeerGraph::complete || spec.clients.size() <= kMostComplete, "peers",
+      fmt::format("a complete graph of {} clients has too many links: {} at most", spec.clients.size(), kMostComplete));
+  need(peers.links >= 1 &&
+           (peers.graph != PeerGraph::attached || peers.links < static_cast<std::int64_t>(spec.clients.size())),
+       "peers", fmt::format("a client that comes can't have {} links", peers.links));
+  need(peers.exchanges >= 0 && peers.chance >= 0 && peers.chance <= 1 && peers.broken >= 0 && peers.broken <= 1 &&
+           peers.latency >= Time{},
+       "peers", "a chance isn't between 0 and 1, or a number or time is below 0");
+  need(!peers.rate || *peers.rate > 0, "peers", "there are no exchanges: their rate isn't above 0");
+  need(spec.rule == ClosingRule::gossip || peers.rate || peers.graph != PeerGraph::attached, "peers",
+       "rate is missing: exchanges in the mean time of a step, for which there are formulas for rings and complete "
+       "graphs only");
+}
+
 void check_rule(const FederatedSpec& spec) {
   switch (spec.rule) {
     case ClosingRule::round:
@@ -144,6 +166,9 @@ void check_rule(const FederatedSpec& spec) {
                   fmt::format("{} updates never come together: {} clients work at once", spec.buffer, spec.asked));
     case ClosingRule::window:
       return need(spec.window > Time{}, "window", "a window has no time");
+    case ClosingRule::gossip:
+    case ClosingRule::clocks:
+      return check_peers(spec);
     case ClosingRule::compass:
       need(spec.compass.least >= 1 && spec.compass.least <= spec.compass.most, "compass",
            "the least steps aren't between 1 and the most");
@@ -185,6 +210,8 @@ void FederatedSpec::check() const {
          "aggregators add up at least 2 updates, and nodes have at least one of them");
   need(anchors.share >= 0 && anchors.share <= 1 && anchors.steps >= 1, "anchors",
        "a share isn't between 0 and 1, or an anchor has no steps");
+  need(whole >= 0 && whole <= 1 && whole_bytes >= Bytes{} && (whole == 0 || devices.empty()), "whole",
+       "a chance isn't between 0 and 1, or devices send the whole model by chance");
   check_rule(*this);
   check_clients(*this);
 }
@@ -196,6 +223,10 @@ std::unique_ptr<FederatedLoop> federated_loop(FederatedSpec spec) {
     case ClosingRule::buffer:
     case ClosingRule::window:
       return std::make_unique<ArrivalLoop>(std::move(spec));
+    case ClosingRule::gossip:
+      return std::make_unique<GossipLoop>(std::move(spec));
+    case ClosingRule::clocks:
+      return std::make_unique<ClockLoop>(std::move(spec));
     case ClosingRule::compass:
       break;
   }

@@ -21,6 +21,8 @@ enum class ClosingRule : std::uint8_t {
   buffer,   ///< at so many updates, of clients that go on one by one; 1: asynchronous FedAvg; FedBuff
   window,   ///< at whole multiples of a time; FedFix
   compass,  ///< at the updates of a group of clients, which gets steps so that all arrive together; FedCompass
+  gossip,   ///< no server: a round is over for a client when it has the models of its neighbours
+  clocks,   ///< no server: clients compute, and pairs of them exchange, at random instants; DADAO
 };
 
 /// FedCompass' numbers; the defaults are its own.
@@ -37,6 +39,27 @@ struct AnchorRule {
   bool operator==(const AnchorRule&) const = default;
 };
 
+/// Who is a neighbour of whom where there is no server.
+enum class PeerGraph : std::uint8_t {
+  ring,
+  complete,
+  attached,  ///< each client but the first ones links to `links` earlier ones, drawn by their links (Barabasi, Albert)
+};
+
+/// Clients that exchange models among themselves (models/federated/peer_loop.hpp).
+struct NeighbourRule {
+  PeerGraph graph = PeerGraph::ring;
+  std::int64_t links = 2;      ///< attached: of each client that comes; >= 1
+  std::int64_t exchanges = 1;  ///< gossip: in a round with all neighbours, one after the other; >= 0
+  double chance = 1;           ///< gossip: of each round that it has exchanges
+  double broken = 0;           ///< gossip: chance of each link to be down in a round
+  bool merges = false;         ///< gossip: an all-reduce among all who are there ends the last round
+  /// clocks: exchanges of all pairs in the mean time of a step, > 0; none: sqrt(2 chi1 chi2) of DADAO
+  std::optional<double> rate{};
+  Time latency{};  ///< of each message
+  bool operator==(const NeighbourRule&) const = default;
+};
+
 struct FederatedSpec {
   std::vector<Client> clients;
   PresenceSpec presence{};
@@ -51,9 +74,13 @@ struct FederatedSpec {
   Time window = Time::nanoseconds(1);     ///< > 0
   std::optional<std::int64_t> stalest{};  ///< updates older than so many versions are dropped; not for rounds
   CompassRule compass{};
+  NeighbourRule peers{};  ///< gossip and clocks: a message between clients has `up` bytes
 
-  Bytes down{}, up{};                     ///< a client's payload, >= 0
-  std::optional<double> by_link{};        ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
+  Bytes down{}, up{};               ///< a client's payload, >= 0
+  std::optional<double> by_link{};  ///< round: BCRS' ratio, in (0, 1]; `up` is of the whole model then
+  /// round: chance that all send and receive these bytes instead, as MASHA's exchanges of the whole model
+  double whole = 0;
+  Bytes whole_bytes{};
   Time aggregate{};                       ///< time in which the server makes a version
   Time pair{};                            ///< that a version of n updates takes n^2 times, as robust aggregators do
   std::optional<AggregationTree> tree{};  ///< that adds up updates, beside `aggregate`

@@ -9,6 +9,7 @@ namespace contend {
 RoundLoop::RoundLoop(FederatedSpec spec)
     : FederatedLoop{std::move(spec)},
       anchors_{this->spec().seed, this->spec().stream + "/anchors"},
+      whole_{this->spec().seed, this->spec().stream + "/whole"},
       busy_(this->spec().devices.size()) {}
 
 std::int64_t RoundLoop::steps_of(ClientNumber client) {
@@ -39,7 +40,10 @@ void RoundLoop::begin_round(Time now) {
       parts_.push_back({.visit = visit(client, steps_of(client), now), .number = client});
   else
     pack(now);
-  if (spec().by_link) set_ratios();
+  if (spec().whole > 0 && whole_.uniform() < spec().whole)
+    send_whole();
+  else if (spec().by_link)
+    set_ratios();
   find_close(now);
 }
 
@@ -73,6 +77,15 @@ void RoundLoop::set_ratios() {
     constexpr double kValuesAndIndices = 2;
     part.visit.up_bytes = Bytes{std::llround(kValuesAndIndices * ratio * spec().up.to_double())};
     part.visit.up = transfer_time(part.visit.up_bytes, spec().clients[part.number].up);
+  }
+}
+
+void RoundLoop::send_whole() {
+  for (Part& part : parts_) {
+    const Client& client = spec().clients[part.number];
+    part.visit.down_bytes = part.visit.up_bytes = spec().whole_bytes;
+    part.visit.down = transfer_time(spec().whole_bytes, client.down);
+    part.visit.up = transfer_time(spec().whole_bytes, client.up);
   }
 }
 

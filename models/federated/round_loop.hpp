@@ -36,13 +36,15 @@ class RoundLoop final : public FederatedLoop {
   void pack(Time now);
   /// Uploads of BCRS: so many values that all end together.
   void set_ratios();
+  /// All send and receive FederatedSpec::whole_bytes.
+  void send_whole();
   void find_close(Time now);
   [[nodiscard]] bool is_in(const Part& part) const;
   /// The work of all ends: their updates count, or all is cut off at `now`.
   void end_work(Time now, bool is_version);
   [[nodiscard]] Time computed(const Part& part, Time now) const;
 
-  RandomStream anchors_;
+  RandomStream anchors_, whole_;
   std::vector<ClientNumber> asked_;
   std::vector<Part> parts_;  // empty: nobody is there, or the server isn't
   std::vector<std::pair<Time, std::uint32_t>> arrivals_;

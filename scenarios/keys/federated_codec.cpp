@@ -76,6 +76,26 @@ std::span<const MapMember<CompassRule>> compass_rows() {
   return all;
 }
 
+std::span<const MapMember<NeighbourRule>> peer_rows() {
+  using P = NeighbourRule;
+  constexpr double kMostExchanges = 1e9;
+  constexpr std::int64_t kMostGossip = 1000;
+  static const auto all = key_rows::with_texts(
+      "federated.*.peers",
+      std::vector<MapMember<P>>{
+          map_member<P>(
+              "graph", &P::graph,
+              choice_codec<PeerGraph>(
+                  {{"ring", PeerGraph::ring}, {"complete", PeerGraph::complete}, {"attached", PeerGraph::attached}})),
+          map_member<P>("links", &P::links, integer_codec<std::int64_t>(1, kMostGossip)),
+          map_member<P>("exchanges", &P::exchanges, integer_codec<std::int64_t>(0, kMostGossip)),
+          map_member<P>("chance", &P::chance, number_codec(0, 1)),
+          map_member<P>("broken", &P::broken, number_codec(0, 1)), map_member<P>("merges", &P::merges, bool_codec()),
+          map_member<P>("rate", &P::rate, maybe(number_codec(1e-9, kMostExchanges))),
+          map_member<P>("latency", &P::latency, quantity_codec(Time{}, kDay))});
+  return all;
+}
+
 std::span<const MapMember<PackingSetup>> packing_rows() {
   using P = PackingSetup;
   constexpr double kMostSlowdown = 1000;
@@ -125,6 +145,7 @@ std::vector<MapMember<FederatedEntry>> federated_work_rows() {
       map_member<FederatedEntry>("down", &FederatedEntry::down, share),
       map_member<FederatedEntry>("up", &FederatedEntry::up, share),
       map_member<FederatedEntry>("by_link", &FederatedEntry::by_link, maybe(number_codec(1e-6, 1))),
+      map_member<FederatedEntry>("whole", &FederatedEntry::whole, number_codec(0, 1)),
       map_member<FederatedEntry>("packing", &FederatedEntry::packing,
                                  maybe_map(packing_rows(), "{step: 1ms, rate: 10GB/s}")),
   };
@@ -141,7 +162,9 @@ std::vector<MapMember<FederatedEntry>> closing_rows() {
                                  choice_codec<ClosingRule>({{"round", ClosingRule::round},
                                                             {"buffer", ClosingRule::buffer},
                                                             {"window", ClosingRule::window},
-                                                            {"compass", ClosingRule::compass}})),
+                                                            {"compass", ClosingRule::compass},
+                                                            {"gossip", ClosingRule::gossip},
+                                                            {"clocks", ClosingRule::clocks}})),
       map_member<FederatedEntry>("first", &FederatedEntry::first, maybe(clients)),
       map_member<FederatedEntry>("deadline", &FederatedEntry::deadline, maybe(length)),
       map_member<FederatedEntry>("least", &FederatedEntry::least, number_codec(0, 1)),
@@ -150,6 +173,7 @@ std::vector<MapMember<FederatedEntry>> closing_rows() {
       map_member<FederatedEntry>("stalest", &FederatedEntry::stalest,
                                  maybe(integer_codec<std::int64_t>(0, kMostFederatedRounds))),
       map_member<FederatedEntry>("compass", &FederatedEntry::compass, map_of(compass_rows(), "{most: 100, least: 20}")),
+      map_member<FederatedEntry>("peers", &FederatedEntry::peers, map_of(peer_rows(), "{graph: ring, exchanges: 1}")),
       map_member<FederatedEntry>("aggregate", &FederatedEntry::aggregate, time),
       map_member<FederatedEntry>("stale", &FederatedEntry::stale, time),
       map_member<FederatedEntry>("pair", &FederatedEntry::pair, time),
@@ -176,7 +200,7 @@ constexpr RuleOf kMembersOfRules[] = {
     {"least", ClosingRule::round, "round"},       {"by_link", ClosingRule::round, "round"},
     {"packing", ClosingRule::round, "round"},     {"anchors", ClosingRule::round, "round"},
     {"buffer", ClosingRule::buffer, "buffer"},    {"window", ClosingRule::window, "window"},
-    {"compass", ClosingRule::compass, "compass"},
+    {"compass", ClosingRule::compass, "compass"}, {"whole", ClosingRule::round, "round"},
 };
 
 /// The complaints about one entry.
@@ -193,6 +217,7 @@ class FederatedCheck {
     if (entry_.rule == ClosingRule::round)
       for (const char* const member : {"stalest", "stale"})
         if (given(member)) add(member, "updates of a round are never stale: all are of the model that it began with");
+    look_at_peers();
     if (entry_.rule == ClosingRule::window && !given("window")) add("", "window is missing", "such as window: 10min");
     if (!given("clients"))
       add("", "clients is missing", "such as clients: {count: 1000, step: {mean: 10ms, cv: 0.8}, steps: {mean: 100}}");
@@ -211,6 +236,24 @@ class FederatedCheck {
     return std::ranges::any_of(entries, [&](const auto& each) { return each.name == entry_.name; });
   }
 
+  void look_at_peers() {
+    const bool is_gossip = entry_.rule == ClosingRule::gossip;
+    if (!is_gossip && entry_.rule != ClosingRule::clocks) {
+      if (given("peers")) add("peers", "is for rule: gossip and clocks, where clients exchange without a server");
+      return;
+    }
+    for (const char* const member : {"asked", "down", "stalest", "aggregate", "stale", "pair", "tree"})
+      if (given(member)) add(member, "there is no server", "leave it out, or another rule");
+    NeighbourRule own = entry_.peers;
+    own.graph = {};
+    own.links = {};
+    own.latency = {};
+    const NeighbourRule usual{.links = 0};
+    if (is_gossip && own.rate) add("peers", "rate is for rule: clocks");
+    own.rate.reset();
+    if (!is_gossip && own != usual) add("peers", "exchanges, chance, broken and merges are for rule: gossip");
+  }
+
   void look_at_clients() {
     const ClientsSetup& clients = entry_.clients;
     if (clients.table) {
@@ -226,7 +269,8 @@ class FederatedCheck {
           add("clients", fmt::format("{} is missing: the rate at which clients send or receive the model", way),
               fmt::format("such as {}: {{mean: 5MB/s, cv: 0.5}}", way));
       };
-      look_at_link("down", clients.down, entry_.down);
+      const bool has_peers = entry_.rule == ClosingRule::gossip || entry_.rule == ClosingRule::clocks;
+      look_at_link("down", clients.down, has_peers ? entry_.up : entry_.down);
       look_at_link("up", clients.up, entry_.up);
     }
     if (clients.presence && (clients.there > Time{} || clients.away > Time{}))
@@ -252,7 +296,7 @@ class FederatedCheck {
   }
 
   void look_at_packing() {
-    for (const char* const member : {"first", "by_link", "anchors"})
+    for (const char* const member : {"first", "by_link", "anchors", "whole"})
       if (given(member)) add(member, "a GPU sends one sum for all clients that it runs");
     if (entry_.clients.presence || entry_.clients.there > Time{})
       add("packing", "clients that run on the GPUs of the job are always there", "leave out presence, there and away");
@@ -308,6 +352,7 @@ std::vector<MemberText> federated_members() {
   add("clients.step", member_texts(client_step_rows(), ClientLaw<Time>{}));
   add("clients.down", member_texts(client_rate_rows(), ClientLaw<ByteRate>{}));
   add("compass", member_texts(compass_rows(), CompassRule{}));
+  add("peers", member_texts(peer_rows(), NeighbourRule{}));
   add("packing", member_texts(packing_rows(), PackingSetup{}));
   add("tree", member_texts(tree_rows(), AggregationTree{}));
   add("anchors", member_texts(anchor_rows(), AnchorRule{}));

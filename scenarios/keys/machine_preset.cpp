@@ -59,4 +59,12 @@ void take_device(NetworkSetup& network, std::vector<TrainingEntry>& training) {
   }
 }
 
+std::vector<Complaint> take_rate(NetworkSetup& network, ByteRate usual, bool is_given) {
+  if (!network.nic && !network.beta) network.nic = usual;
+  if (is_given || (network.formula != kStoreFormula && network.formula != kStoreScatterFormula)) return {};
+  return {{.key = "network.formula",
+           .reason = "the store has no rate",
+           .hint = "give network.nic, at which a worker writes and reads, such as 520Mbps"}};
+}
+
 }  // namespace contend

@@ -111,6 +111,16 @@ void check_curve(const ServicePower& power, const PowerRowEntry* row, const AddC
     if (*point.clock <= last)
       return add("power.curve", fmt::format("the clocks rise, and {:g} doesn't", *point.clock), {});
     last = *point.clock;
+    if (point.pace > 1 || point.decode_pace() > 1)
+      return add("power.curve",
+                 fmt::format("at {:g} MHz a GPU works {:g} times as fast as uncapped", *point.clock,
+                             std::max(point.pace, point.decode_pace())),
+                 "a pace and decode of at most 1");
+    if (point.watts < power.idle)
+      return add("power.curve",
+                 fmt::format("at {:g} MHz a GPU draws {:g} W, less than the {:g} W of an idle one", *point.clock,
+                             point.watts, power.idle),
+                 "at least idle");
   }
   if (row == nullptr || row->row.caps == RowCaps::none) return;
   if (power.curve.empty())
@@ -138,6 +148,12 @@ void check_power(const TrainingSystem& system, const ServingEntry& entry, const 
     if (power.decodes[i].sequences <= power.decodes[i - 1].sequences)
       return add("power.decodes", "the numbers of sequences rise",
                  "such as [{sequences: 1, watts: 236}, {sequences: 64, watts: 256}]");
+  for (const DecodeWatts& each : power.decodes)
+    if (each.watts < power.idle)
+      return add("power.decodes",
+                 fmt::format("a GPU that decodes {} sequences draws {:g} W, less than the {:g} W of an idle one",
+                             each.sequences, each.watts, power.idle),
+                 "at least idle");
   const auto row =
       power.row ? std::ranges::find(system.power_rows, *power.row, &PowerRowEntry::name) : system.power_rows.end();
   if (power.row && row == system.power_rows.end())

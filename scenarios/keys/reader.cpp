@@ -84,7 +84,7 @@ class LayerReader {
     NetworkSetup& network = scenario_.network;
     take_version();
     take_machine();
-    if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
+    place(take_rate(network, *default_scenario().network.nic, gives("network.nic") || gives("network.beta")));
     refuse_pointless();
     if (!scenario_.cluster.types.empty()) {
       place(types_complaints(scenario_.cluster, scenario_.scheduling, scenario_.workload));

@@ -356,7 +356,9 @@ std::vector<std::string> check_jobs(const Scenario& scenario) {
 std::vector<std::string> check_scenario(const Scenario& scenario) {
   if (!scenario.overlap.given()) return leaping_rounds(scenario, check_jobs);
   static_cast<void>(study_model(scenario.overlap));
-  return study_notes(scenario.cluster, scenario.network, scenario.overlap);
+  std::vector<std::string> warnings = study_notes(scenario.cluster, scenario.network, scenario.overlap);
+  for (std::string& each : link_notes(scenario)) warnings.push_back(std::move(each));
+  return warnings;
 }
 
 }  // namespace contend

@@ -80,6 +80,7 @@ void add_rule(const FederatedEntry& entry, FederatedSpec& spec) {
   spec.window = std::max(entry.window, Time::nanoseconds(1));
   spec.stalest = entry.stalest;
   spec.compass = entry.compass;
+  spec.peers = entry.peers;
 }
 
 }  // namespace
@@ -104,6 +105,8 @@ FederatedPlan federated_plan(const FederatedEntry& entry, int gpus, std::uint64_
   spec.down = share_of(entry.model, entry.down);
   spec.up = share_of(entry.model, entry.up);
   spec.by_link = entry.by_link;
+  spec.whole = entry.whole;
+  spec.whole_bytes = entry.model;
   spec.aggregate = entry.aggregate;
   spec.stale = entry.stale;
   spec.pair = entry.pair;

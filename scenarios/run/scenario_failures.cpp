@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -193,6 +194,7 @@ void stop_at_lifetime(const CheckpointSetup& saved, const SavedJob& job, Preempt
                         saved.lifetime->to_seconds(), job.gpus, costs.start.to_seconds(), save.to_seconds()),
         .hint = "a longer lifetime"}};
   costs.checkpoint += costs.start;
+  costs.renews = costs.stops_iterations();
 }
 
 }  // namespace
@@ -270,15 +272,41 @@ SavedJob saved_job(const ClusterSpec& cluster, const Workload& workload, const J
   return saved;
 }
 
+/// True if it is known what an iteration of the job takes that is alone.
+bool has_usual_iterations(const ClusterSetup& cluster, const JobSpec& job) {
+  return cluster.types.empty() && cluster.vcs.empty() && !job.duration && !job.model.empty() && job.sizes < 0 &&
+         (job.gpu_share <= 0 || job.gpu_share == kWholeGpu) && job.gpus <= cluster.servers * cluster.gpus_per_server;
+}
+
+/// Throws InputError if workers of a job don't live for as long as one of its iterations takes when it is alone.
+void check_lifetimes(const Scenario& scenario, const Workload& workload) {
+  const CheckpointSetup& saved = scenario.checkpoints;
+  if (!saved.lifetime) return;
+  std::map<std::pair<std::string, int>, Time> known;
+  for (const JobSpec& job : workload.jobs) {
+    if (!has_usual_iterations(scenario.cluster, job)) continue;
+    const SavedJob its = saved_job({}, workload, job, saved.start, scenario.seed);
+    const Time left = checkpoint_costs(scenario.cluster, scenario.failures, saved, its).checkpoint_interval;
+    const auto [iteration, is_new] = known.try_emplace({job.model, job.gpus});
+    if (is_new) iteration->second = lone_iteration(scenario, job.model, job.gpus);
+    if (iteration->second <= left) continue;
+    throw InputError{Complaint{
+        .key = "checkpoints.lifetime",
+        .reason = fmt::format("of {:.6g} s that workers of job {}, on {} GPUs, live, {:.6g} s are left to work, and an "
+                              "iteration takes {:.6g} s when the job is alone: it would never get on",
+                              saved.lifetime->to_seconds(), quote_for_message(job.name), job.gpus, left.to_seconds(),
+                              iteration->second.to_seconds()),
+        .hint = "a longer lifetime"}};
+  }
+}
+
 /// Throws InputError if a checkpoint of a job takes longer than the iterations between two of them when it is alone.
 void check_iterations_between(const Scenario& scenario, const Workload& workload) {
   const CheckpointSetup& saved = scenario.checkpoints;
-  if (!saved.iterations || !scenario.cluster.types.empty() || !scenario.cluster.vcs.empty()) return;
+  if (!saved.iterations) return;
   std::set<std::pair<std::string, int>> known;
   for (const JobSpec& job : workload.jobs) {
-    const bool is_usual =
-        !job.duration && !job.model.empty() && job.sizes < 0 && (job.gpu_share <= 0 || job.gpu_share == kWholeGpu);
-    if (!is_usual || !known.insert({job.model, job.gpus}).second) continue;
+    if (!has_usual_iterations(scenario.cluster, job) || !known.insert({job.model, job.gpus}).second) continue;
     const SavedJob its = saved_job({}, workload, job);
     const PreemptionCosts costs = checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, its);
     const double takes_s = checkpoint_time(saved, costs, its).to_seconds();
@@ -327,6 +355,7 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
              "such as checkpoints.period: 30min");
   }
   check_iterations_between(scenario, workload);
+  check_lifetimes(scenario, workload);
 }
 
 /// What slows jobs down: the key that says so, and its value.

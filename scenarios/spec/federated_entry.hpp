@@ -60,6 +60,8 @@ struct FederatedEntry {
   Time window{};
   std::optional<std::int64_t> stalest{};
   CompassRule compass{};
+  NeighbourRule peers{};
+  double whole = 0;  ///< FederatedSpec::whole
   Time aggregate{}, stale{}, pair{};
   std::optional<AggregationTree> tree{};
   AnchorRule anchors{};

@@ -14,6 +14,10 @@ namespace contend {
 /// The warning about a study of several fusion policies whose messages start for free.
 [[nodiscard]] std::string free_start_note();
 
+/// The variants that a study between sites can't do, such as because links are missing, one line each: it runs, which
+/// is quick there. Throws InputError if these are all.
+[[nodiscard]] std::vector<std::string> link_notes(const TrainingSystem& system);
+
 /// All warnings that are known before the study runs, one line each; none for a scenario without a study.
 [[nodiscard]] std::vector<std::string> study_notes(const ClusterSetup& cluster, const NetworkSetup& network,
                                                    const IterationStudy& study);

@@ -64,7 +64,9 @@ TransformerModel model_of(const ServingEntry& entry) {
   source.name = entry.name;
   source.model = entry.served.name;
   source.config = entry.served.config;
-  return transformer_of(source);
+  TransformerModel model = transformer_of(source);
+  model.mtp_layers = 0;  // without speculation servers don't load the modules of multi-token prediction
+  return model;
 }
 
 [[noreturn]] void refuse(std::string member, std::string reason, std::string hint) {

@@ -292,7 +292,7 @@ TEST_CASE("every default passes its own reader, alone") {
       overrides.emplace_back("scheduling.retries.failed.times=1");
     if (key.needs.starts_with("network.formula: nccl"))
       overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
-    if (key.needs == "network.formula: store") overrides.emplace_back("network.formula=store");
+    if (key.needs == "network.formula: store") overrides = {"network.formula=store", "network.nic=1Gbps"};
     if (key.needs == "checkpoints.start_up.mean above 0") overrides.emplace_back("checkpoints.start_up.mean=1s");
     if (key.needs == "network.sites")
       overrides = {"network.sites=scenarios/overlap/aws-regions.csv", "cluster.gpus_per_server=1"};

@@ -1,6 +1,8 @@
 // Jobs that answer requests, from scenarios: the hand cases of docs/models/serving.md in a cluster, and what is
 // refused.
 
+#include "models/parallel/layer_split.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/service_requests.hpp"
@@ -370,6 +372,20 @@ TEST_CASE("serving: the step and the KV cache of a model, by hand") {
   CHECK((request.end - request.first).to_seconds() == near(2 * kParameters / 0.8e9, 1e-3));
   CHECK(ModelServed{served_model("llama-3-8b", ", memory_share: 0.8, block: 1")}.replica().blocks == 34'754);
   CHECK(ModelServed{served_model("llama-3-8b", ", blocks: 1000")}.replica().blocks == 1000);
+}
+
+TEST_CASE("serving: modules of multi-token prediction take no memory of a server, which doesn't speculate") {
+  TransformerModel model = *find_transformer("deepseek-v3");
+  REQUIRE(model.mtp_layers == 1);
+  const LayerRange whole{0, model.all_layers(), true, true};
+  const auto gibibytes = [&] {
+    const std::int64_t parameters = rank_parameters(model, whole, {.tensor = 2, .expert_tensor = 2}).total();
+    return fmt::format("the weights take {:.4g} GiB", static_cast<double>(2 * parameters) / (1 << 30));
+  };
+  const std::string all = ModelServed{served_model("deepseek-v3", ", parallel: {tensor: 2}"), "0,1,2\n", 2}.refusals();
+  CHECK(all.find(gibibytes()) == std::string::npos);
+  model.mtp_layers = 0;
+  CHECK_MESSAGE(all.find(gibibytes()) != std::string::npos, all);
 }
 
 TEST_CASE("serving: tensor groups of a model exchange over the network of the scenario") {

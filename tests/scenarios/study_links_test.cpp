@@ -2,10 +2,12 @@
 #include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 #include "tests/near.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -125,4 +127,16 @@ TEST_CASE("rings of the AWS regions: an all-reduce of 1 Gbit in three orders") {
   CHECK(seconds(RingOrder::table) == near(5.379, 2e-4));
   CHECK(seconds(RingOrder::shortest) == near(3.812, 2e-4));
   CHECK(seconds(RingOrder::widest) == near(2.816, 2e-4));
+}
+
+TEST_CASE("links that are missing are said when a scenario is checked") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("links.csv");
+  write_file(file, "from,to,latency_ms,mbps\na,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\n");
+  const std::vector<std::string> warnings = check_scenario(study_of_sites(file, "compression: [none, saps]"));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].starts_with("overlap: 3 workers, none, bsp: no link from c to a"));
+  const std::string all =
+      complaint_lines([&] { static_cast<void>(check_scenario(study_of_sites(file, "compression: [none, d-psgd]"))); });
+  CHECK_MESSAGE(all.find("nothing of this study can be done here: bsp: no link from c to a") != std::string::npos, all);
 }

@@ -77,3 +77,17 @@ TEST_CASE("the shipped matrices are complete; what they say of a pair, by hand")
     for (std::size_t b = 0; b < a; ++b) CHECK(*google.link(a, b) == *google.link(b, a));
   }
 }
+
+TEST_CASE("a relay passes messages on: latencies add up, and the slowest part counts") {
+  const std::string legs = "from,to,latency_ms,mbps,relay\na,r,10,80,\nr,a,20,40,\nr,b,3,16,\nb,r,4,800,\n";
+  const LinkMatrix links = parse_link_matrix(legs + "a,b,,,r\nb,a,0.5,24,r\n", "x");
+  CHECK(links.sites() == std::vector<std::string>{"a", "r", "b"});
+  CHECK(*links.link(0, 2) == SiteLink{Time::milliseconds(13), ByteRate{2e6}});
+  CHECK(*links.link(2, 0) == SiteLink{Time::microseconds(24'500), ByteRate{3e6}});
+  CHECK(links.complete());
+  CHECK(matrix_complaints(legs + "a,b,,,q\n") ==
+        std::vector<std::string>{"links.csv:6: relay: \"q\" has no link of its own from \"a\""});
+  CHECK(matrix_complaints(legs + "c,b,,,r\n") ==
+        std::vector<std::string>{"links.csv:6: relay: \"r\" has no link of its own from \"c\""});
+  CHECK(matrix_complaints(legs + "a,b,,,\n").size() == 2);
+}

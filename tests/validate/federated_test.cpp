@@ -51,7 +51,8 @@ TEST_CASE("federated: runs whose server is gone at random instants lose what was
 TEST_CASE("federated: the gates of the suite hold") {
   for (const CheckedTable& table :
        {federated_closing_rules(), federated_compass(), federated_packing(), federated_volumes(), services_exchange(),
-        services_starts(), services_storage(), services_aggregators()})
+        services_starts(), services_storage(), services_aggregators(), federated_clocks(), federated_gossip(),
+        federated_whole_by_chance()})
     CHECK_MESSAGE(holds(table), table.title);
 }
 

@@ -23,6 +23,10 @@ int validate_beyond(std::FILE* out);
 [[nodiscard]] CheckedTable federated_compass();
 [[nodiscard]] CheckedTable federated_packing();
 [[nodiscard]] CheckedTable federated_volumes();
+/// Clients without a server: DADAO's clocks, gossip on graphs; and rounds that send the whole model by chance.
+[[nodiscard]] CheckedTable federated_clocks();
+[[nodiscard]] CheckedTable federated_gossip();
+[[nodiscard]] CheckedTable federated_whole_by_chance();
 /// Services that training waits for: exchanges over a store, cold starts, storage, aggregators.
 [[nodiscard]] CheckedTable services_exchange();
 [[nodiscard]] CheckedTable services_starts();
