@@ -11,6 +11,7 @@ agrees; 1: something doesn't; 2: a file can't be read. What could not be checked
 """
 
 import csv
+import gc
 import graphlib
 import gzip
 import hashlib
@@ -705,15 +706,17 @@ class Traffic:
     def totals(self, place):
         """Time in use and in use by several, transfers and bytes of a place; what is repeated counts as often."""
         users = sharers = used = shared = count = size = last = 0
-        weight, moves = 1, self.moves[place]
+        weight, factors, moves = 1, {}, self.moves[place]  # periods may lie in longer ones
         for begin, end, times in self.periods[place]:  # in an instant: leapt over until then (-1), moves, from then on
-            moves += [(begin, 1, 1 + times), (end, 1, 0), (end + (end - begin) * times, -1, 1)]
+            moves += [(at, order, (begin, end), factor) for at, order, factor in (
+                (begin, 1, 1 + times), (end, 1, 0), (end + (end - begin) * times, -1, 1))]
         for now, order, what, *changes in sorted(moves, key=lambda move: move[:2]):
             used += (now - last) * weight * (users > 0)
             shared += (now - last) * weight * (sharers > 0)
             last = now
             if order:
-                weight = what
+                factors[what] = changes[0]
+                weight = math.prod(factors.values())
                 continue
             self.need(weight, what, "uses {} in a time that was leapt over", " ".join(map(str, place)), now=now)
             users, sharers = users + changes[0], sharers + changes[1]
@@ -841,6 +844,7 @@ def main(folders):
     if not folders or folders[0] in ("-h", "--help"):
         print(__doc__.strip())
         return 0 if folders else 2
+    gc.disable()  # a search for cycles, of which there are none, takes time with millions of objects
     try:
         return max(map(report, folders))
     except (OSError, KeyError, ValueError) as error:
