@@ -29,6 +29,9 @@ python3 "$here/scripts/site/stage.py" "$here" "$pages" "$work/docs"
 cp "$here/mkdocs.yml" "$work/"
 cp "$here/scripts/site/hooks.py" "$work/"
 good=true
-mkdocs build --quiet --strict --clean --config-file "$work/mkdocs.yml" --site-dir "$site" || good=false
+if ! mkdocs build --strict --clean --config-file "$work/mkdocs.yml" --site-dir "$site" >"$work/log" 2>&1; then
+  grep -v '^INFO' "$work/log" >&2
+  good=false
+fi
 python3 "$here/scripts/site/check_links.py" "$site" || good=false
 $good
