@@ -71,13 +71,13 @@ def page(root, docs):
     commands, rest = drawn(root)
     shown = named_on(docs)
     if rest:
-        commands["docs/images/timeline.svg"] = [*rest, "scripts/plot_timeline.py timeline.json timeline.svg --jobs jobs.csv --to 2"]
+        commands["docs/images/timeline.svg"] = [*rest, "scripts/plot_timeline.py out/timeline.json timeline.svg --jobs out/jobs.csv --to 2"]
     text = ["# Gallery", "", "Each picture of these pages, with the commands that draw it. The commands are those that the tests run: "
             "`scripts/generate_docs.sh --figures` draws most of them again.", ""]
     pictures = sorted(path for path in docs.rglob("*") if path.suffix in (".svg", ".png"))
     for picture in pictures:
         name = "docs/" + picture.relative_to(docs).as_posix()
-        caption, where = shown.get(picture, ("", None))
+        caption, where = shown.get(picture, (picture.stem, None))
         lines = commands.get(name)
         note = ""
         if lines is None and name in OTHERS:
