@@ -2,6 +2,7 @@
 # Installs the packages that Contend needs on Debian 12. Returns at once if they are all installed.
 #   scripts/install_deps.sh            everything: build, tests, checks
 #   scripts/install_deps.sh --minimal  only what a release build of the program needs
+#   scripts/install_deps.sh --site     only what builds the site of the documentation (scripts/docs_site.sh)
 #   scripts/install_deps.sh --list     installs nothing, and prints the names of all packages
 set -euo pipefail
 
@@ -16,8 +17,9 @@ wanted=("${build_packages[@]}" "${test_packages[@]}")
 case "${1-}" in
   "") ;;
   --minimal) wanted=("${build_packages[@]}") ;;
+  --site) wanted=(mkdocs) ;;
   --list) printf '%s\n' "${wanted[@]}"; exit ;;
-  *) echo "usage: ${0##*/} [--minimal | --list]" >&2; exit 2 ;;
+  *) echo "usage: ${0##*/} [--minimal | --site | --list]" >&2; exit 2 ;;
 esac
 
 # Tools that were installed without apt count as well.

@@ -45,7 +45,7 @@ def shell(text, folder, variables):
 
 def run_workflow(path):
     """Runs what can be run of a workflow; returns the number of steps that ran."""
-    workflow = yaml.safe_load(path.read_text())
+    workflow = {"env": {"SCENARIO": "scenarios/ada-srsf/base.yaml"}, **yaml.safe_load(path.read_text())}
     ran = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -1,0 +1,2 @@
+// The theme readthedocs styles tables of this class.
+document.querySelectorAll(".rst-content table").forEach((table) => table.classList.add("docutils"));
