@@ -334,6 +334,22 @@ void finish_members(const std::string& file, Members& members) {
   if (members.size("parallel.virtual", 1) > 1) members.set_usual("parallel.schedule", "interleaved");
 }
 
+/// Batches that hold on one number of GPUs, or lack one.
+void note_batches(const LaunchFormat& format, const std::string& file, Members& members, LaunchEntry& entry) {
+  const std::int64_t global = members.size("global_batch", 0);
+  const std::int64_t local = members.size("batch", 0) * members.size("accumulate", 0);
+  if (format.name == "deepspeed" && global > 0 && local > 0)
+    entry.unknown.push_back({file, 0,
+                             fmt::format("gradient_accumulation_steps: {} holds on {} data-parallel GPUs; on others it "
+                                         "follows from global_batch",
+                                         members.text("accumulate"), global / local)});
+  if (members.has("global_batch") && members.has("accumulate") && !members.has("batch"))
+    entry.unknown.push_back({file, 0,
+                             fmt::format("batch follows from global_batch, {} micro-batches and the GPUs of the job: "
+                                         "give it",
+                                         members.text("accumulate"))});
+}
+
 /// What a file of the format says that no member can say.
 void note_differences(const LaunchFormat& format, const std::string& file, bool has_sizes, Members& members,
                       LaunchEntry& entry) {
@@ -353,18 +369,7 @@ void note_differences(const LaunchFormat& format, const std::string& file, bool 
   if (!members.has("local.fsdp") && members.size("local.sharding", 0) > 0)
     entry.unknown.push_back(
         {file, 0, "a sharding strategy counts only where Megatron's FSDP is used, and the files don't say so"});
-  const std::int64_t global = members.size("global_batch", 0);
-  const std::int64_t local = members.size("batch", 0) * members.size("accumulate", 0);
-  if (format.name == "deepspeed" && global > 0 && local > 0)
-    entry.unknown.push_back({file, 0,
-                             fmt::format("gradient_accumulation_steps: {} holds on {} data-parallel GPUs; on others it "
-                                         "follows from global_batch",
-                                         members.text("accumulate"), global / local)});
-  if (members.has("global_batch") && members.has("accumulate") && !members.has("batch"))
-    entry.unknown.push_back({file, 0,
-                             fmt::format("batch follows from global_batch, {} micro-batches and the GPUs of the job: "
-                                         "give it",
-                                         members.text("accumulate"))});
+  note_batches(format, file, members, entry);
   const bool is_default =
       format.name == "deepspeed" && members.text("parallel.zero") == "3" && !members.has("local.serial");
   if (can_overlap && !members.has("local.overlaps") && !is_default) {

@@ -139,11 +139,10 @@ Members given_rules(const std::vector<NamedVirtualCluster>& vcs) {
 
 }  // namespace
 
-std::vector<std::string> account_notes(const Scenario& scenario) {
-  const std::vector<NamedVirtualCluster>& vcs = scenario.cluster.vcs;
-  const auto row = std::ranges::find(scheduling_policies(), scenario.scheduling.name,
+std::vector<std::string> account_notes(const std::vector<NamedVirtualCluster>& vcs, const PolicyChoice& scheduling) {
+  const auto row = std::ranges::find(scheduling_policies(), scheduling.name,
                                      [](const auto& each) { return std::string{each.name}; });
-  const Parameters& parameters = scenario.scheduling.parameters;
+  const Parameters& parameters = scheduling.parameters;
   std::vector<std::string> notes;
   if (!looks_at(*row, parameters, kGuarantees) &&
       std::ranges::any_of(vcs, [](const auto& vc) { return vc.may_borrow(); }))

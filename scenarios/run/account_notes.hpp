@@ -1,5 +1,5 @@
 #pragma once
-// Members of `cluster.vcs` that the scheduling policy of a scenario doesn't look at, and which policies do, as their
+// Members of `cluster.vcs` that a scheduling policy doesn't look at, and which policies do, as their
 // own rows say (PolicyRow::accounts).
 
 #include "scenarios/scenario.hpp"
@@ -10,6 +10,7 @@
 namespace contend {
 
 /// A warning for each kind of member that is given in vain.
-[[nodiscard]] std::vector<std::string> account_notes(const Scenario& scenario);
+[[nodiscard]] std::vector<std::string> account_notes(const std::vector<NamedVirtualCluster>& vcs,
+                                                     const PolicyChoice& scheduling);
 
 }  // namespace contend

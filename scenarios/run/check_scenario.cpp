@@ -285,7 +285,8 @@ std::vector<std::string> check_jobs(const Scenario& scenario) {
     warnings.push_back(std::move(note));
   if (std::string note = service_share_note(scenario.cluster, scenario.failures); !note.empty())
     warnings.push_back(std::move(note));
-  for (std::string& note : account_notes(scenario)) warnings.push_back(std::move(note));
+  for (std::string& note : account_notes(scenario.cluster.vcs, scenario.scheduling))
+    warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] {
     check_network(scenario.cluster, scenario.network, scenario.failures, scenario.seed, complaints, warnings);
