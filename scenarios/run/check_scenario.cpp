@@ -255,9 +255,21 @@ void check_network(const ClusterSetup& cluster, const NetworkSetup& network, con
   complaints.collect([&] { static_cast<void>(failing_links(failures, topology)); });
 }
 
+/// A program outside without the command that starts it; it is not started here.
+template <class Port>
+void check_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice, Complaints& complaints) {
+  for (const PolicyRow<Port>& row : table)
+    if (row.is_outside && row.name == choice.name)
+      complaints.collect([&] { static_cast<void>(make_policy(table, choice, PolicyContext{})); });
+}
+
 std::vector<std::string> check_jobs(const Scenario& scenario) {
   std::vector<std::string> warnings;
   Complaints complaints;
+  check_outside(scheduling_policies(), scenario.scheduling, complaints);
+  check_outside(placement_policies(), scenario.placement, complaints);
+  check_outside(communication_policies(), scenario.communication, complaints);
+  complaints.throw_if_any();
   JobLists lists;
   if (scenario.workload.jobs) {
     complaints.collect([&] { check_list(scenario, lists, warnings); });
