@@ -534,7 +534,7 @@ JobList read_list(ByteSource& source, const std::string& name, std::span<const s
 }  // namespace
 
 void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
-  JobListReader{source, report, sink, profile_names()}.read();
+  JobListReader{source, report, sink, {}}.read();
 }
 
 std::string unknown_model_hint(const std::string& model, std::span<const std::string> known) {

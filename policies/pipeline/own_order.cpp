@@ -2,6 +2,7 @@
 
 #include "policies/pipeline/own_order.hpp"
 
+#include "policies/pipeline/order_table.hpp"
 #include "policies/pipeline/orders.hpp"
 #include "policies/registry.hpp"
 #include "sim/check.hpp"
@@ -65,17 +66,19 @@ class OwnOrderReader {
       : shape_{shape},
         steps_(static_cast<std::size_t>(shape.ranks)),
         places_(steps_.size()),
-        is_there_(steps_.size()) {}
+        is_there_(steps_.size()),
+        is_table_{is_order_table(shape.own_text)} {}
 
   PipelinePlan read() {
-    split();
+    is_table_ ? split_table() : split();
     for (at_ = 0; at_ < words_.size();) read_line();
     for (std::size_t rank = 0; rank < is_there_.size(); ++rank) {
       if (!is_there_[rank])
         complaints_.add({.file = shape_.own_file,
                          .key = fmt::format("rank {}", rank),
                          .reason = "the schedule doesn't say what this rank does",
-                         .hint = fmt::format("a line that begins with `rank {}:`", rank)});
+                         .hint = is_table_ ? std::string{"a row for each rank"}
+                                           : fmt::format("a line that begins with `rank {}:`", rank)});
     }
     complaints_.throw_if_any();
     return plan();
@@ -95,6 +98,16 @@ class OwnOrderReader {
         words_.push_back({code.substr(begin, end - begin), line, static_cast<int>(begin) + 1});
         begin = end;
       }
+    }
+  }
+
+  /// The table's cells as words of the text, at the places of the cells.
+  void split_table() {
+    table_ = read_order_table(shape_.own_text, shape_.ranks);
+    for (const OrderTable::Cell& each : table_.cells) words_.push_back({each.text, each.line, each.column});
+    for (std::string_view rest = shape_.own_text; !rest.empty();) {
+      lines_.push_back(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(rest.size(), lines_.back().size() + 1));
     }
   }
 
@@ -168,7 +181,9 @@ class OwnOrderReader {
     const std::optional<PipelinePass> second = step.is_merged ? pass(word.text.substr(plus + 1)) : PipelinePass{};
     if (!first || !second)
       return complain(word, fmt::format("'{}' is no step", word.text),
-                      "F3, B3, Bi3 or W3 for micro-batch 3, F3.1 in chunk 1, F3.0+B1.1 for two passes as one");
+                      is_table_
+                          ? std::string{kOrderCells}
+                          : "F3, B3, Bi3 or W3 for micro-batch 3, F3.1 in chunk 1, F3.0+B1.1 for two passes as one");
     step.pass = {*first, *second};
     for (const PipelinePass& each : step.passes()) {
       chunks_ = std::max(chunks_, each.chunk + 1);
@@ -250,6 +265,8 @@ class OwnOrderReader {
   std::vector<std::vector<OwnWord>> places_;      ///< [rank][step]
   std::vector<bool> is_there_;                    ///< [rank]
   Complaints complaints_;
+  bool is_table_;
+  OrderTable table_;  ///< whose texts the words are, if it is one
 };
 
 class OwnOrder final : public PipelineSchedule {

@@ -12,6 +12,7 @@
 //   loop       chunk c of rank r of p holds stage c p + r (the usual layout)
 //   v          two chunks, stages r and 2p-1-r
 //   both-ways  two chunks, stages r and p-1-r; a micro-batch goes the way on which chunk 0 or 1 of rank 0 executes it
+// The text may also be the table that PyTorch writes (order_table.hpp).
 
 #include "policies/pipeline/pipeline_schedule.hpp"
 

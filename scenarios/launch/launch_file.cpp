@@ -67,17 +67,22 @@ const std::vector<LaunchFormat>& launch_formats() {
   return all;
 }
 
-std::optional<std::int64_t> size_in(const std::string& text) {
+/// The largest value of a size: of buckets that which their key allows.
+std::int64_t largest_of(std::string_view member) {
+  return member == "parallel.bucket" ? std::int64_t{1} << 50 : std::numeric_limits<int>::max();
+}
+
+std::optional<std::int64_t> size_in(const std::string& text, std::int64_t largest = largest_of("")) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   if (const auto read = std::from_chars(text.data(), end, number); read.ec != std::errc{} || read.ptr != end) {
     double real = 0;  // 5e8
     const auto again = std::from_chars(text.data(), end, real);
-    if (again.ec != std::errc{} || again.ptr != end || real != std::floor(real) || std::abs(real) > 1e15)
+    if (again.ec != std::errc{} || again.ptr != end || real != std::floor(real) || std::abs(real) > 2e15)
       return std::nullopt;
     number = static_cast<std::int64_t>(real);
   }
-  if (number < 1 || number > std::numeric_limits<int>::max()) return std::nullopt;
+  if (number < 1 || number > largest) return std::nullopt;
   return number;
 }
 
@@ -168,7 +173,7 @@ class LaunchReader {
       has_rows = true;
       if (row.value != "*" && !is_same_word(row.value, setting.value)) continue;
       is_word = true;
-      if (!row.member.empty()) members_.set(row.member, std::string{row.set});
+      if (!row.member.empty()) members_.set(row.member, row.set == "*" ? setting.value : std::string{row.set});
     }
     // A setting with rows is idle only by its own name, not with all settings of its table.
     const auto idle = std::ranges::find_if(format_.idle, [&](std::string_view pattern) {
@@ -182,12 +187,12 @@ class LaunchReader {
     const bool is_unset = std::ranges::find(format_.unset, setting.value) != format_.unset.end();
     if (is_unset || (syntax_ == LaunchSyntax::tree && setting.value.empty())) return true;
     if (setting.value == "auto") return false;
-    const auto size = size_in(setting.value);
+    const auto size = size_in(setting.value, largest_of(member));
     if (!size)
       throw InputError{{.file = file,
                         .line = setting.line,
-                        .reason = fmt::format("{}: expected a whole number, 1 to 2147483647, got \"{}\"", setting.name,
-                                              setting.value)}};
+                        .reason = fmt::format("{}: expected a whole number, 1 to {}, got \"{}\"", setting.name,
+                                              largest_of(member), setting.value)}};
     members_.set(member, std::to_string(*size));
     return true;
   }
@@ -241,13 +246,45 @@ void set_feed_forward(Members& members) {
   members.set_usual("transformer.feed_forward", std::to_string(gated ? 4 * hidden * 2 / 3 / 64 * 64 : 4 * hidden));
 }
 
+/// Throws InputError unless `batch` is whole micro-batches.
+void check_whole(std::int64_t batch, std::int64_t micro, std::string_view whose, const std::string& file) {
+  if (batch % micro == 0) return;
+  throw InputError{
+      {.file = file,
+       .reason = fmt::format("{} of {} samples is no whole number of micro-batches of {}", whose, batch, micro),
+       .hint = fmt::format("a multiple of {}", micro)}};
+}
+
+/// The order of passes, if the files name one.
+void set_order(Members& members) {
+  const std::string order = members.text("local.order");
+  if (order.empty()) return;
+  members.set("parallel.schedule", "file");
+  members.set("parallel.order", order);
+  members.erase("parallel.virtual");
+}
+
+/// Whether torch.compile compiles the layers, of the `[compile]` table's members.
+bool compiles_layers(const std::string& file, Members& members, LaunchEntry& entry) {
+  bool has_layers = !members.has("local.components");
+  const std::string components = members.text("local.components");
+  for (std::string_view rest = components; !rest.empty();) {
+    const std::string_view each = take_field(rest, ' ');
+    if (each == "model") has_layers = true;
+    if (each != "model" && each != "loss")
+      entry.unknown.push_back({file, 0, fmt::format("compile.components: {} is not understood", each)});
+  }
+  return has_layers && members.has("local.compiled");
+}
+
 /// torchtitan shards weights over the context-parallel and the data-parallel GPUs; `local_batch_size` is the samples of
 /// a GPU in an iteration, which a pipeline divides into micro-batches (torchtitan/distributed/pipeline_parallel.py).
-void finish_torchtitan(Members& members) {
+void finish_torchtitan(const std::string& file, Members& members, LaunchEntry& entry) {
   constexpr std::int64_t kUsualBatch = 8;
   const std::int64_t batch = members.size("local.batch", kUsualBatch);
   const bool is_pipeline = members.size("parallel.pipeline", 1) > 1;
   const std::int64_t micro = is_pipeline ? members.size("local.microbatch", 1) : batch;
+  check_whole(batch, micro, "training.local_batch_size", file);
   members.set("batch", std::to_string(micro));
   if (is_pipeline && !members.has("global_batch")) members.set("accumulate", std::to_string(batch / micro));
   const std::int64_t shards = members.size("local.shards", 0);
@@ -261,19 +298,27 @@ void finish_torchtitan(Members& members) {
   if (members.text("parallel.zero") == "0") members.erase("parallel.reshard");
   if (members.size("parallel.tensor", 1) > 1) members.set("parallel.sequence_parallel", "true");
   if (members.text("parallel.schedule") == "interleaved") members.set_usual("parallel.virtual", "2");
+  set_order(members);
   if (members.has("update")) members.erase("runtime");  // FSDP2's allocator frees no gradient in the backward pass
-  const bool is_compiled = members.has("local.compiled") && !members.has("local.loss_only");
+  const bool is_compiled = compiles_layers(file, members, entry);
   members.set("pointwise", is_compiled ? "compiled" : "eager");
   members.set("host", fmt::format("{{like: {}{}}}", is_compiled ? "torch-compile" : "torch",
                                   members.has("local.unclipped") ? "" : ", clips: true"));
 }
 
 /// Members that belong together, whatever the format.
-void finish_members(Members& members) {
+void finish_members(const std::string& file, Members& members) {
+  if (members.has("local.fsdp") && members.has("local.sharding"))
+    members.set("parallel.zero", members.text("local.sharding"));
   if (members.has("local.recomputes") && members.has("local.recompute") && !members.has("local.no_layers"))
     members.set("recompute", members.text("local.recompute"));
   if (members.has("local.fp8")) members.set("dtype", "fp8");  // over bf16 or fp16, in whatever order they stand
-  if (members.has("global_batch")) members.erase("accumulate");
+  if (const std::int64_t global = members.size("global_batch", 0); global > 0) {
+    check_whole(global, members.size("batch", 1), "the global batch", file);
+    check_whole(global, members.size("batch", 1) * members.size("accumulate", 1),
+                "the global batch, accumulated as the files say,", file);
+    members.erase("accumulate");
+  }
   std::vector<std::string> offload;
   for (const std::string_view part : {"optimizer", "weights"})
     if (const std::string name = fmt::format("local.offload_{}", part); members.has(name))
@@ -283,10 +328,26 @@ void finish_members(Members& members) {
     for (const std::string_view name : {"parallel.sequence_parallel", "parallel.tensor_overlap"}) members.erase(name);
   if (members.size("parallel.context", 1) == 1) members.erase("parallel.context_exchange");
   if (members.size("parallel.pipeline", 1) == 1)
-    for (const std::string_view name : {"parallel.virtual", "parallel.schedule"}) members.erase(name);
+    for (const std::string_view name : {"parallel.virtual", "parallel.schedule", "parallel.order"}) members.erase(name);
   for (const std::string_view name : {"tensor", "pipeline", "context", "expert", "expert_tensor", "virtual"})
     if (const std::string member = fmt::format("parallel.{}", name); members.text(member) == "1") members.erase(member);
   if (members.size("parallel.virtual", 1) > 1) members.set_usual("parallel.schedule", "interleaved");
+}
+
+/// Batches that hold on one number of GPUs, or lack one.
+void note_batches(const LaunchFormat& format, const std::string& file, Members& members, LaunchEntry& entry) {
+  const std::int64_t global = members.size("global_batch", 0);
+  const std::int64_t local = members.size("batch", 0) * members.size("accumulate", 0);
+  if (format.name == "deepspeed" && global > 0 && local > 0)
+    entry.unknown.push_back({file, 0,
+                             fmt::format("gradient_accumulation_steps: {} holds on {} data-parallel GPUs; on others it "
+                                         "follows from global_batch",
+                                         members.text("accumulate"), global / local)});
+  if (members.has("global_batch") && members.has("accumulate") && !members.has("batch"))
+    entry.unknown.push_back({file, 0,
+                             fmt::format("batch follows from global_batch, {} micro-batches and the GPUs of the job: "
+                                         "give it",
+                                         members.text("accumulate"))});
 }
 
 /// What a file of the format says that no member can say.
@@ -299,18 +360,18 @@ void note_differences(const LaunchFormat& format, const std::string& file, bool 
                                          is_megatron ? "--disable-bias-linear" : "model.add_bias_linear: false")});
   const bool can_overlap =
       is_megatron || format.name == "nemo" || format.name == "deepspeed" || format.name == "calculon";
-  if (members.has("local.selective") && !members.has("local.operators"))
+  if (members.text("recompute") == "operators" && !members.has("local.operators"))
     entry.unknown.push_back({file, 0,
                              "without selective_ac_option: op every second layer is computed again, for which the "
                              "entry has no form; it has torchtitan's list of operators"});
   if (has_sizes && !members.has("transformer.vocabulary"))
     entry.unknown.push_back({file, 0, "nothing says how large the vocabulary is: give transformer.vocabulary"});
-  if (members.has("global_batch") && members.has("accumulate") && !members.has("batch"))
-    entry.unknown.push_back({file, 0,
-                             fmt::format("batch follows from global_batch, {} micro-batches and the GPUs of the job: "
-                                         "give it",
-                                         members.text("accumulate"))});
-  const bool is_default = format.name == "deepspeed" && members.text("parallel.zero") == "3";
+  if (!members.has("local.fsdp") && members.size("local.sharding", 0) > 0)
+    entry.unknown.push_back(
+        {file, 0, "a sharding strategy counts only where Megatron's FSDP is used, and the files don't say so"});
+  note_batches(format, file, members, entry);
+  const bool is_default =
+      format.name == "deepspeed" && members.text("parallel.zero") == "3" && !members.has("local.serial");
   if (can_overlap && !members.has("local.overlaps") && !is_default) {
     const std::map<std::string_view, std::string_view> kSettings = {
         {"megatron", "--overlap-grad-reduce"},
@@ -382,9 +443,9 @@ LaunchEntry read_launch_files(const std::vector<LaunchFile>& files, const std::s
     if (is_sized || !name.starts_with("transformer.")) members.set_usual(name, std::string{value});
   if (format->name == "megatron") finish_megatron(last, members);
   if (format->name == "megatron" || format->name == "nemo") set_feed_forward(members);
-  if (format->name == "torchtitan") finish_torchtitan(members);
+  if (format->name == "torchtitan") finish_torchtitan(last, members, entry);
   note_differences(*format, last, is_sized, members, entry);
-  finish_members(members);
+  finish_members(last, members);
   if (!model.empty()) members.set("model", model);
   entry.members = members.take();
   if (!model.empty())

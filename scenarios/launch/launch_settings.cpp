@@ -108,11 +108,15 @@ class ShellWords {
     const std::size_t equals = word.find('=');
     if (!word.starts_with('-') && equals != std::string::npos && equals > 0) {
       const std::string value = word.substr(equals + 1);
-      if (!value.starts_with("--")) {  // no value of the argument before it
+      if (has_arguments(value)) {  // NAME="--a 1 --b 2", NAME+=" --b 2", NAME="$NAME --b 2"
+        words_.emplace_back(line, "");
+        take_list(value, line);
+        words_.emplace_back(line, "");
+      } else if (word[equals - 1] == '+') {  // no value of the argument before it
+        variables_[word.substr(0, equals - 1)] += value;
+      } else {
         variables_[word.substr(0, equals)] = value;
-        return at;
       }
-      take_list(value, line);  // NAME="--a 1 --b 2"
       return at;
     }
     if (word.starts_with("--") && word.find(' ') != word.npos)
@@ -120,6 +124,13 @@ class ShellWords {
     else if (!word.empty())
       words_.emplace_back(line, std::move(word));
     return at;
+  }
+
+  /// Whether one of the words begins with two dashes.
+  static bool has_arguments(std::string_view text) {
+    for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 1))
+      if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t') return true;
+    return false;
   }
 
   void take_list(std::string_view text, int line) {

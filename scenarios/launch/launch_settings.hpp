@@ -23,8 +23,9 @@ struct LaunchSettings {
 /// Reads shell text (`--NAME VALUE`, `--NAME=VALUE`), JSON, YAML or TOML: by the ending of the file's name where it is
 /// .json, .yaml, .yml or .toml, else JSON where the text begins with a brace, TOML where a line is a [table], and shell
 /// text. In shell text a value `$NAME` or `${NAME}` is replaced by the VALUE of a line `NAME=VALUE`, and
-/// `${NAME:-usual}` by `usual` where there is no such line; without a value it stays. Throws InputError for text that
-/// is no JSON, YAML or TOML.
+/// `${NAME:-usual}` by `usual` where there is no such line; without a value it stays. A VALUE that has arguments
+/// itself, also one that is added to a variable (`NAME+=" --a 1"`, `NAME="$NAME --a 1"`), is read as arguments. Throws
+/// InputError for text that is no JSON, YAML or TOML.
 [[nodiscard]] LaunchSettings launch_settings(const std::string& text, const std::string& file);
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/run/account_notes.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"
@@ -242,59 +243,6 @@ void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>&
   }
 }
 
-/// Rules of queues that the scheduling policy doesn't look at.
-void check_queue_rules(const Scenario& scenario, const AccountUse& use, std::vector<std::string>& warnings) {
-  std::vector<std::string_view> without;
-  const auto check = [&](std::string_view member, const auto& is_given) {
-    const bool is_looked_at = std::ranges::find(use.rules, member) != use.rules.end();
-    if (!is_looked_at && std::ranges::any_of(scenario.cluster.vcs, [&](const auto& vc) { return is_given(vc.rules); }))
-      without.push_back(member);
-  };
-  check("borrowing_limit", [](const auto& rules) { return rules.borrowing_limit.has_value(); });
-  check("lending_limit", [](const auto& rules) { return rules.lending_limit.has_value(); });
-  check("guarantee", [](const auto& rules) { return rules.guarantee.has_value(); });
-  check("strict", [](const auto& rules) { return rules.strict; });
-  check("reclaimable", [](const auto& rules) { return !rules.reclaimable; });
-  check("preempt_within", [](const auto& rules) { return rules.within != PreemptionRule::never; });
-  check("reclaim", [](const auto& rules) { return rules.reclaim != PreemptionRule::never; });
-  check("borrow_preempting", [](const auto& rules) { return rules.borrow_preempting; });
-  if (without.empty()) return;
-  warnings.push_back(
-      fmt::format("cluster.vcs: the policy `{}` doesn't look at {}; kueue, kai and volcano have such rules of queues",
-                  scenario.scheduling.name, fmt::join(without, ", ")));
-}
-
-/// Members of `cluster.vcs` that the scheduling policy doesn't look at.
-void check_accounts(const Scenario& scenario, std::vector<std::string>& warnings) {
-  const auto row = std::ranges::find(scheduling_policies(), scenario.scheduling.name,
-                                     [](const auto& each) { return std::string{each.name}; });
-  const auto has = [&](const auto& is_given) { return std::ranges::any_of(scenario.cluster.vcs, is_given); };
-  const AccountUse use = row->accounts != nullptr ? row->accounts(scenario.scheduling.parameters) : AccountUse{};
-  if (!use.guarantees && has([](const auto& vc) { return vc.may_borrow(); }))
-    warnings.push_back(fmt::format(
-        "cluster.vcs: under the policy `{}` `gpus` guarantees nothing to virtual clusters with `borrow: true`; under "
-        "drf, fair-share, kueue, kai and volcano it does",
-        scenario.scheduling.name));
-  check_queue_rules(scenario, use, warnings);
-  std::vector<std::string_view> without;
-  const auto check = [&](std::string_view member, bool is_looked_at, const auto& is_given) {
-    if (!is_looked_at && has(is_given)) without.push_back(member);
-  };
-  // A weight of 1 in place of servers and gpus only makes an account.
-  check("weight", use.weight, [](const auto& vc) { return vc.weight && (*vc.weight != 1 || vc.servers || vc.gpus); });
-  check("parent", use.parent, [](const auto& vc) { return !vc.parent.empty(); });
-  check("priority", use.priority, [](const auto& vc) { return vc.priority != 1; });
-  check("job_factor", use.job_factor, [](const auto& vc) { return vc.job_factor != 1; });
-  check("users", use.users, [](const auto& vc) { return !vc.users.empty(); });
-  if (without.empty()) return;
-  const bool has_tree = use.priority;  // and so all the rest with other parameters
-  warnings.push_back(fmt::format(
-      "cluster.vcs: the policy `{}` doesn't look at {}; {}", scenario.scheduling.name, fmt::join(without, ", "),
-      has_tree ? "with weight_fairshare above 0 it looks at weight, parent and users, and with weight_partition above "
-                 "0 at job_factor"
-               : "slurm-backfill does"));
-}
-
 void check_network(const ClusterSetup& cluster, const NetworkSetup& network, const FailureSetup& failures,
                    std::uint64_t seed, Complaints& complaints, std::vector<std::string>& warnings) {
   if (!network.traits().has_topology) return;
@@ -307,9 +255,21 @@ void check_network(const ClusterSetup& cluster, const NetworkSetup& network, con
   complaints.collect([&] { static_cast<void>(failing_links(failures, topology)); });
 }
 
+/// A program outside without the command that starts it; it is not started here.
+template <class Port>
+void check_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice, Complaints& complaints) {
+  for (const PolicyRow<Port>& row : table)
+    if (row.is_outside && row.name == choice.name)
+      complaints.collect([&] { static_cast<void>(make_policy(table, choice, PolicyContext{})); });
+}
+
 std::vector<std::string> check_jobs(const Scenario& scenario) {
   std::vector<std::string> warnings;
   Complaints complaints;
+  check_outside(scheduling_policies(), scenario.scheduling, complaints);
+  check_outside(placement_policies(), scenario.placement, complaints);
+  check_outside(communication_policies(), scenario.communication, complaints);
+  complaints.throw_if_any();
   JobLists lists;
   if (scenario.workload.jobs) {
     complaints.collect([&] { check_list(scenario, lists, warnings); });
@@ -337,7 +297,8 @@ std::vector<std::string> check_jobs(const Scenario& scenario) {
     warnings.push_back(std::move(note));
   if (std::string note = service_share_note(scenario.cluster, scenario.failures); !note.empty())
     warnings.push_back(std::move(note));
-  check_accounts(scenario, warnings);
+  for (std::string& note : account_notes(scenario.cluster.vcs, scenario.scheduling))
+    warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] {
     check_network(scenario.cluster, scenario.network, scenario.failures, scenario.seed, complaints, warnings);

@@ -162,15 +162,24 @@ TEST_CASE("accounts: the check of a scenario names what its policy doesn't look 
         "servers: 2, gpus_per_server: 4, vcs: [{name: low, weight: 2}, {name: hi, weight: 1, priority: 5}]", policy);
   };
   // Weights of 1 only make accounts.
-  CHECK(warnings_of(kTiers, "fifo") == "cluster.vcs: the policy `fifo` doesn't look at priority; slurm-backfill does");
-  CHECK(warnings("fifo") == "cluster.vcs: the policy `fifo` doesn't look at weight, priority; slurm-backfill does");
-  CHECK(warnings("drf") == "cluster.vcs: the policy `drf` doesn't look at priority; slurm-backfill does");
+  CHECK(warnings_of(kTiers, "fifo") ==
+        "cluster.vcs: the policy `fifo` doesn't look at priority; kai, slurm-backfill and volcano do");
+  CHECK(warnings("fifo") ==
+        "cluster.vcs: the policy `fifo` doesn't look at weight, priority; kai, slurm-backfill with weight_fairshare "
+        "above 0 and volcano do");
+  CHECK(warnings("kueue") ==
+        "cluster.vcs: the policy `kueue` doesn't look at weight, priority; with fair_sharing: true it looks at weight; "
+        "at "
+        "priority kai, slurm-backfill and volcano do");
+  CHECK(warnings("drf") ==
+        "cluster.vcs: the policy `drf` doesn't look at priority; kai, slurm-backfill and volcano do");
   CHECK(warnings("{policy: slurm-backfill, weight_fairshare: 1}") == "");
   CHECK(warnings("slurm-backfill") ==
         "cluster.vcs: the policy `slurm-backfill` doesn't look at weight; with weight_fairshare above 0 it looks at "
-        "weight, parent and users, and with weight_partition above 0 at job_factor");
+        "weight");
   CHECK(warnings("{policy: drf, by_user: true}") ==
-        "cluster.vcs: the policy `drf` doesn't look at weight, priority; slurm-backfill does");
+        "cluster.vcs: the policy `drf` doesn't look at weight, priority; with by_user: false it looks at weight; "
+        "at priority kai, slurm-backfill and volcano do");
 }
 
 TEST_CASE("accounts: the check of a scenario says where a quota that may be exceeded guarantees nothing") {
@@ -185,5 +194,5 @@ TEST_CASE("accounts: the check of a scenario says where a quota that may be exce
   CHECK(warnings("{policy: drf, by_user: true}") == "");
   CHECK(warnings("easy") ==
         "cluster.vcs: under the policy `easy` `gpus` guarantees nothing to virtual clusters with `borrow: true`; under "
-        "drf, fair-share, kueue, kai and volcano it does");
+        "drf, fair-share, kai, kueue and volcano it does");
 }

@@ -329,3 +329,153 @@ TEST_CASE("launch arguments: what can't be read is refused with its line") {
   CHECK(contains(launch_refusal("--num-layers 12 --hidden-size 64 --num-layers-per-virtual-pipeline-stage 5"),
                  "the 12 layers of a pipeline rank are no whole chunks of 5"));
 }
+
+TEST_CASE("launch arguments: text that a script adds to a variable is read") {
+  const LaunchEntry read = read_launch_files({{"run.sh", R"(ARGS="--num-layers 2 --hidden-size 64"
+ARGS+=" --swiglu --strange"
+ARGS="$ARGS --vocab-size 128"
+ARGS="${ARGS} --bf16"
+CMD="python train.py --optimizer sgd"
+TP=1
+TP+=6
+torchrun train.py $ARGS --tensor-model-parallel-size $TP
+)"}});
+  CHECK(launch_member(read, "transformer.gated") == "true");
+  CHECK(launch_member(read, "transformer.vocabulary") == "128");
+  CHECK(launch_member(read, "dtype") == "bf16");
+  CHECK(launch_member(read, "optimizer") == "sgd");
+  CHECK(launch_member(read, "parallel.tensor") == "16");
+  REQUIRE(!read.unknown.empty());
+  CHECK(read.unknown[0].text == "--strange");
+  CHECK(read.unknown[0].line == 2);
+}
+
+TEST_CASE("launch files: the strategy of shards counts with Megatron's FSDP") {
+  const auto zero = [](const std::string& text, bool is_noted = false) {
+    const LaunchEntry read =
+        read_launch_files({{"conf.yaml", "model: {num_layers: 2, hidden_size: 64, vocab_size: 128}\n" + text}});
+    const auto count = std::ranges::count_if(read.unknown, [](const auto& each) {
+      return contains(each.text, "counts only where Megatron's FSDP is used");
+    });
+    CHECK(count == (is_noted ? 1 : 0));
+    return launch_member(read, "parallel.zero");
+  };
+  CHECK(zero("ddp: {data_parallel_sharding_strategy: no_shard, use_megatron_fsdp: true}\n") == "0");
+  CHECK(zero("ddp: {data_parallel_sharding_strategy: optim, use_megatron_fsdp: true}\n") == "1");
+  CHECK(zero("ddp: {data_parallel_sharding_strategy: optim_grads, use_megatron_fsdp: true}\n") == "2");
+  CHECK(zero("ddp: {data_parallel_sharding_strategy: optim_grads_params, use_megatron_fsdp: true}\n") == "3");
+  CHECK(zero("dist: {use_megatron_fsdp: true}\n") == "3");
+  CHECK(zero("ddp: {use_distributed_optimizer: true, data_parallel_sharding_strategy: no_shard}\n") == "1");
+  CHECK(zero("ddp: {use_distributed_optimizer: true, data_parallel_sharding_strategy: optim_grads}\n", true) == "1");
+  const auto megatron = [](const std::string& text) {
+    return launch_member(
+        read_launch_files({{"run.sh", "--num-layers 2 --hidden-size 64 --data-parallel-sharding-strategy " + text}}),
+        "parallel.zero");
+  };
+  CHECK(megatron("no_shard --use-megatron-fsdp") == "0");
+  CHECK(megatron("optim --use-megatron-fsdp") == "1");
+  CHECK(megatron("optim_grads --use-custom-fsdp") == "2");
+  CHECK(megatron("optim_grads_params --use-megatron-fsdp") == "3");
+  CHECK(megatron("optim_grads_params") == "0");
+}
+
+TEST_CASE("launch files: NeMo's precisions, and names of its tables that nobody knows") {
+  const auto read = [](const std::string& text) {
+    return read_launch_files({{"c.yaml", "model: {num_layers: 2, hidden_size: 64}\n" + text}});
+  };
+  const std::pair<const char*, const char*> kPrecisions[] = {{"trainer: {precision: bf16}", "bf16"},
+                                                             {"trainer: {precision: bf16-true}", "bf16"},
+                                                             {"trainer: {precision: 16}", "fp16"},
+                                                             {"trainer: {precision: 16-mixed}", "fp16"},
+                                                             {"mixed_precision: bf16_mixed", "bf16"},
+                                                             {"mixed_precision: 16_mixed", "fp16"},
+                                                             {"mixed_precision: bf16_with_mxfp8_mixed", "fp8"},
+                                                             {"mixed_precision: bf16_with_nvfp4_mixed", "fp4"},
+                                                             {"mixed_precision: {bf16: true, fp8: hybrid}", "fp8"}};
+  for (const auto& [text, dtype] : kPrecisions) CHECK(launch_member(read(text), "dtype") == dtype);
+  CHECK(launch_member(read("mixed_precision: {bf16: true, grad_reduce_in_fp32: false}"), "parallel.gradient_bytes") ==
+        "2");
+  const LaunchEntry strange =
+      read("dist: {use_sharp: true, local_rank: 0, strange: 1}\ntrainer: {devices: 8, odd: 2}\n");
+  REQUIRE(strange.unknown.size() >= 3);
+  CHECK(strange.unknown[0].text == "dist.use_sharp: true");
+  CHECK(strange.unknown[1].text == "dist.strange: 1");
+  CHECK(strange.unknown[2].text == "trainer.odd: 2");
+  CHECK(std::ranges::count(strange.idle, "trainer.devices") == 1);
+}
+
+TEST_CASE("launch files: what of a model is computed again, and what lies outside of the GPUs") {
+  const auto simumax = [](const std::string& text) {
+    return read_launch_files({{"s.json", "{\"tp_size\": 1, \"zero_state\": 1, " + text + "}"}}, "llama-3-8b");
+  };
+  CHECK(launch_member(simumax(R"("enable_recompute": true, "recompute_granularity": "full_block")"), "recompute") ==
+        "full");
+  CHECK(launch_member(simumax(R"("enable_recompute": true, "recompute_granularity": "sdp_only")"), "recompute") ==
+        "selective");
+  CHECK(launch_member(simumax(R"("enable_recompute": true, "recompute_granularity": "mlp_only")"), "recompute") ==
+        "[mlp]");
+  CHECK(launch_member(simumax(R"("enable_recompute": true, "recompute_granularity": "full_block",
+ "recompute_layer_num": 0)"),
+                      "recompute")
+            .empty());
+  const LaunchEntry some = simumax(R"("enable_recompute": true, "recompute_granularity": "full_block",
+ "recompute_layer_num": 3)");
+  REQUIRE(some.unknown.size() == 1);
+  CHECK(some.unknown[0].text == "recompute_layer_num: 3");
+  const auto offload = [](const std::string& text) {
+    return launch_member(
+        read_launch_files({{"d.json", "{\"zero_optimization\": {\"stage\": 3, " + text + "}}"}}, "llama-3-8b"),
+        "parallel.offload");
+  };
+  CHECK(offload(R"("offload_optimizer": {"device": "nvme"})") == "{optimizer: nvme}");
+  CHECK(offload(R"("offload_param": {"device": "cpu"}, "offload_optimizer": {"device": "cpu"})") ==
+        "{optimizer: host, weights: host}");
+  CHECK(offload(R"("offload_param": {"device": "none"})").empty());
+}
+
+TEST_CASE("launch files: batches of whole micro-batches, buckets of any size, gradients behind the backward pass") {
+  const auto deepspeed = [](const std::string& text) {
+    return read_launch_files({{"d.json", "{" + text + "}"}}, "llama-3-8b");
+  };
+  const LaunchEntry three =
+      deepspeed(R"("train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
+ "zero_optimization": {"stage": 3, "overlap_comm": false, "reduce_bucket_size": 5e9})");
+  CHECK(launch_member(three, "global_batch") == "64");
+  CHECK(launch_member(three, "parallel.bucket") == "5000000000");
+  REQUIRE(three.unknown.size() == 2);
+  CHECK(contains(three.unknown[0].text, "gradient_accumulation_steps: 4 holds on 8 data-parallel GPUs"));
+  CHECK(contains(three.unknown[1].text, "without zero_optimization.overlap_comm: true gradients are exchanged behind"));
+  CHECK_THROWS_WITH_AS((void)deepspeed(R"("train_batch_size": 64, "train_micro_batch_size_per_gpu": 3)"),
+                       doctest::Contains("the global batch of 64 samples is no whole number of micro-batches of 3"),
+                       InputError);
+  CHECK_THROWS_WITH_AS(
+      (void)deepspeed(
+          R"("train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 3)"),
+      doctest::Contains("is no whole number of micro-batches of 6"), InputError);
+  CHECK_THROWS_WITH_AS((void)deepspeed(R"("zero_optimization": {"stage": 1, "reduce_bucket_size": 2e15})"),
+                       doctest::Contains("expected a whole number, 1 to 1125899906842624"), InputError);
+  CHECK_THROWS_WITH_AS(
+      (void)read_launch_files({{"t.toml",
+                                "[model]\nname='llama3'\nflavor='8B'\n[training]\nlocal_batch_size=8\n[parallelism]\n"
+                                "pipeline_parallel_degree=2\npipeline_parallel_microbatch_size=3\n"}}),
+      doctest::Contains("training.local_batch_size of 8 samples is no whole number of micro-batches of 3"), InputError);
+}
+
+TEST_CASE("launch files: torchtitan's own order of passes, its parts that are compiled, and its usual recomputation") {
+  const auto of = [](const std::string& text) {
+    return read_launch_files({{"t.toml", "[model]\nname = 'llama3'\nflavor = '8B'\n" + text}});
+  };
+  const LaunchEntry own =
+      of("[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = 'PipelineScheduleMulti'\n"
+         "pipeline_parallel_schedule_csv = 'order.csv'\n[compile]\nenable = true\ncomponents = []\n");
+  CHECK(launch_member(own, "parallel.schedule") == "file");
+  CHECK(launch_member(own, "parallel.order") == "order.csv");
+  CHECK(launch_member(own, "pointwise") == "eager");
+  REQUIRE(own.unknown.size() == 1);
+  CHECK(contains(own.unknown[0].text, "every second layer"));
+  const LaunchEntry compiled = of("[compile]\nenable = true\ncomponents = ['loss', 'model', 'odd']\n");
+  CHECK(launch_member(compiled, "pointwise") == "compiled");
+  CHECK(std::ranges::any_of(compiled.unknown,
+                            [](const auto& each) { return contains(each.text, "compile.components: odd"); }));
+  CHECK(of("[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = 'op'\n").unknown.empty());
+}

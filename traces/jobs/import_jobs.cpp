@@ -101,7 +101,8 @@ class Importer {
     if (const auto renamed = options_.models.find(job.model); renamed != options_.models.end())
       job.model = renamed->second;
     if (options_.work == TraceWork::duration && job.duration) return true;
-    if (find_training_profile(job.model) == nullptr)
+    const bool is_own = result_.format->name == "jobs" && job.knows_iterations();  // it may name entries of `training`
+    if (!is_own && find_training_profile(job.model) == nullptr)
       return bad(line, "unknown model", fmt::format("there is no model {} here", quote_for_message(job.model)));
     if (job.duration && !job.knows_iterations()) return bad(line, "no number of iterations");
     job.duration.reset();

@@ -156,3 +156,30 @@ TEST_CASE("whatever is wrong in a text, it is a complaint") {
   CHECK(refusals > effort(3000) / 2);
   CHECK(plans > 0);  // a blank or a comment more, or two passes that may change places
 }
+
+TEST_CASE("PyTorch's table of a schedule is an own order") {
+  // Two stages a rank, rank 1 waits in its first step.
+  const PipelinePlan loop = read(
+      "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\r\n"
+      ",1F0,1F1,3F0,3B0,3F1,3I1,3W1,1B0,1B1\r\n",
+      2, 2);
+  CHECK(loop.stage_of == std::vector<std::vector<int>>{{0, 2}, {1, 3}});
+  REQUIRE(loop.order[1].size() == 9);
+  CHECK(loop.order[1][5].pass[0] == PipelinePass{PassKind::backward_input, 1, 1});
+  CHECK(own_order_text(loop) ==
+        "layout loop\nrank 0: F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0\n"
+        "rank 1: F0.0 F1.0 F0.1 B0.1 F1.1 Bi1.1 W1.1 B0.0 B1.0\n");
+  // The V, cells that only move data, and two passes as one.
+  const PipelinePlan v = read(
+      "0UNSHARD,0F0,0SEND_F0,3RECV_F0,3F0,(0F1;3B0)OVERLAP_F_B,3F1,3B1,0B0,0B1,0RESHARD,0REDUCE_GRAD\n"
+      ",1F0,2F0,1F1,2F1,2B0,1B0,2B1,1B1\n\n",
+      2, 2);
+  CHECK(own_order_text(v) ==
+        "layout v\nrank 0: F0.0 F0.1 F1.0+B0.1 F1.1 B1.1 B0.0 B1.0\n"
+        "rank 1: F0.0 F0.1 F1.0 F1.1 B0.1 B0.0 B1.1 B1.0\n");
+  CHECK(contains(refused("0F0,0Q1\n1F0,1B0\n"), "own.txt:1:5: '0Q1' is no step; 0F3, 0B3, 0I3 or 0W3"));
+  CHECK(contains(refused("0F0,1B0\n1F0,1B0\n"), "own.txt:1:5: '1B0' is no step"));
+  CHECK(contains(refused("0F0,0B0\n"), "rank 1: the schedule doesn't say what this rank does; a row for each rank"));
+  CHECK(contains(refused("0F0,0B0\n1F0,1B7\n"), "own.txt:2:5: there is no micro-batch 7"));
+  CHECK(contains(refused("(0F0;)OVERLAP_F_B\n1F0\n"), "'(0F0;)OVERLAP_F_B' is no step"));
+}
