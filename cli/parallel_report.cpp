@@ -96,7 +96,7 @@ std::pair<ParallelJob, PipelineTimes> timed_job(const TrainingSystem& system, co
 std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   const auto& [job, times, iteration, errors, parts] = shown_job(system, entry, gpus);
   const double seconds = iteration.to_seconds();
-  const TransformerModel model = transformer_of(entry);
+  const TransformerModel model = transformer_of(entry), given = given_transformer_of(entry);
   const double flops = job.work.model_flops / gpus / seconds;
   const SequenceSums sums = job.sums();
   const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
@@ -111,8 +111,11 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   const TrainedPart part = entry.trained(model);
   const double full = model_flops(model, sums, FlopsConvention::full, part);
   if (part.is_part())
-    text += fmt::format("  {} parameters are trained, the model has {}\n", trained_parameters(model, part),
-                        parameters(model));
+    text += fmt::format("  {} parameters are trained, the model has {}\n", trained_parameters(given, part),
+                        parameters(given));
+  if (model.vocabulary != given.vocabulary)
+    text += fmt::format("  tables of tokens have {} rows: {} of the vocabulary, padded as Megatron-LM does\n",
+                        model.vocabulary, given.vocabulary);
   if (job.documents)
     text += fmt::format(
         "  {:.0f} documents, {:.1f}% of the tokens of these sequences; attention is {:.1f}% of that of whole sequences "

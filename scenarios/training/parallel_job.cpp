@@ -498,7 +498,9 @@ TransformerModel padded(TransformerModel model, const TrainingEntry& entry) {
   return model;
 }
 
-TransformerModel own_transformer_of(const TrainingEntry& entry) {
+}  // namespace
+
+TransformerModel given_transformer_of(const TrainingEntry& entry) {
   if (entry.config) return model_of_file(entry);
   if (entry.transformer.given()) {
     try {
@@ -515,10 +517,8 @@ TransformerModel own_transformer_of(const TrainingEntry& entry) {
   return *model;
 }
 
-}  // namespace
-
 TransformerModel transformer_of(const TrainingEntry& entry) {
-  return padded(own_transformer_of(entry), entry);
+  return padded(given_transformer_of(entry), entry);
 }
 
 ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus, bool with_exchange) {

@@ -17,6 +17,10 @@
 namespace contend {
 
 /// The transformer of an entry: of the catalogue, or of its config.json. Throws InputError if it can't be read.
+[[nodiscard]] TransformerModel given_transformer_of(const TrainingEntry& entry);
+
+/// The transformer that runs: as given, but where the host is of Megatron-LM, its tables of tokens have rows for
+/// padding.
 [[nodiscard]] TransformerModel transformer_of(const TrainingEntry& entry);
 
 /// The iteration of a job, and the parts of which the iteration is made.

@@ -24,6 +24,10 @@ OTHERS = {
         ["contend sweep scenarios/federated/phones.yaml -o phones.sqlite",
          "contend results phones.sqlite --metric updates,round_s,updates_lost"],
         "docs/howto/federated.md", "Drawn by hand from the figures that the commands print."),
+    "docs/howto/six-places.svg": (
+        ["contend sweep scenarios/energy/six-places.yaml -o six.sqlite",
+         "contend results six.sqlite --metric makespan_s,cost,job_energy_kwh,carbon_g"],
+        "docs/howto/six-places.md", "Drawn by hand from the figures that the commands print."),
     "docs/images/pipeline-schedules.svg": (
         ["CONTEND_WRITE_FIGURES=1 ctest --preset release -R pipeline_drawing"], "", "Without the variable the test compares."),
     "docs/images/report-timeline.png": (

@@ -184,6 +184,7 @@ TEST_CASE("show --parallel: how many parameters are trained where not all are") 
       "    adapter: {kind: lora, rank: 16, targets: [qkv, o]}, parallel: {tensor: 4, sequence_parallel: true}}\n");
   const Outcome text = here.contend("show s.yaml --parallel");
   CHECK_MESSAGE(contains(text.out, "44564480 parameters are trained, the model has 68976648192"), text.err);
+  CHECK(contains(text.out, "tables of tokens have 32256 rows: 32000 of the vocabulary"));
   const Outcome whole =
       here.contend("show s.yaml --parallel --set training.lora.adapter=none --set cluster.gpu_memory=2TB");
   CHECK_MESSAGE(contains(whole.out, "lora: llama-2-70b in fp8 on 8 GPUs"), whole.err);
