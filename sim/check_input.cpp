@@ -183,7 +183,7 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
 void check_costs(const PreemptionCosts& costs, const JobSpec& job, const SchedulingRules& rules) {
   check_costs(costs);
   const bool costs_time = costs.checkpoint > Time{} || costs.persist > Time{} || costs.written > Bytes{};
-  if ((job.duration ? costs_time : costs.iterations == 0) && costs.checkpoint_interval == Time{})
+  if (job.service < 0 && (job.duration ? costs_time : costs.iterations == 0) && costs.checkpoint_interval == Time{})
     throw InputError{"checkpoints have a cost but no interval"};
   if (costs.written == Bytes{}) return;
   if (!rules.store) throw InputError{"checkpoints are written to a store that there isn't"};

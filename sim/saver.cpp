@@ -1,5 +1,7 @@
 #include "sim/saver.hpp"
 
+#include "sim/job_body.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -178,6 +180,17 @@ void Saver::go_on_timed(JobId job, bool is_written_later) {
   work_on(job);
 }
 
+void Saver::count_saved_before_start(JobRun& run) {
+  const PreemptionCosts& costs = state_.costs_of(run);
+  JobExecution& live = *run.live;
+  if (!costs.renews || costs.written > Bytes{} || live.step != SavingStep::copying) return;
+  const Time copies = costs.checkpoint - costs.start, stood = state_.clock - live.standing_since;
+  if (stood < copies) return;
+  const SavedIteration now{run.completed, live.standing_since + copies, run.totals.overhead + copies};
+  live.saved_before = std::exchange(live.saved, now);
+  run.totals.restarting += stood - copies;
+}
+
 void Saver::abandon(JobId job) {
   JobRun& run = state_.run(job);
   if (store_) {
@@ -186,6 +199,7 @@ void Saver::abandon(JobId job) {
   }
   if (!run.live || run.live->step == SavingStep::none) return;
   const bool has_event = run.live->step == SavingStep::copying || run.live->step == SavingStep::shifted;
+  count_saved_before_start(run);
   if (run.live->step != SavingStep::shifted) run.totals.overhead += state_.clock - run.live->standing_since;
   if (has_event) state_.calendar.cancel(run.end);
   run.ends = Time::never();

@@ -42,6 +42,8 @@ class Saver {
     return {run.live->step, run.live->standing_since};
   }
   void copy(JobId job);
+  /// Iterations are saved if the copy is over and the workers of the job are starting again (PreemptionCosts::renews).
+  void count_saved_before_start(JobRun& run);
   void go_on(JobId job);
   void go_on_timed(JobId job, bool is_written_later);
   void work_on(JobId job);

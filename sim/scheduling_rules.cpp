@@ -72,6 +72,11 @@ Time renewals(const PreemptionCosts& costs, std::int64_t checkpoints, Time stood
   return costs.start * checkpoints + std::max(Time{}, stood - (costs.checkpoint - costs.start));
 }
 
+/// True if what workers have done is saved before they start again, and they have stood for long enough for that.
+bool is_saved_before_start(const PreemptionCosts& costs, Time stood) {
+  return costs.renews && costs.persist == Time{} && stood >= costs.checkpoint - costs.start;
+}
+
 /// As work_after(), where checkpoints come in distances that differ, because paces do.
 WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs, Time time) {
   const Time interval = costs.checkpoint_interval;
@@ -86,8 +91,9 @@ WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs,
   const Time passed = interval * low, next = std::min(passed + interval, segment.work);
   const Time before = time_until(passed, segment), rest = time - before - costs.checkpoint * low;
   const Time busy = time_until(next, segment) - before, stood = std::max(Time{}, rest - busy);
+  const Time saved = low == 0 || rest >= costs.persist ? passed : passed - interval;
   return {.done = std::clamp(work_within(before + std::min(rest, busy), segment), passed, next),
-          .saved = low == 0 || rest >= costs.persist ? passed : passed - interval,
+          .saved = rest >= busy && is_saved_before_start(costs, stood) ? next : saved,
           .overhead = segment.restart + costs.checkpoint * low + stood,
           .restart = segment.restart + renewals(costs, low, stood)};
 }
@@ -172,9 +178,10 @@ WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Ti
   const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
   const Time rest = time - (busy + costs.checkpoint) * full;
   const Time passed = costs.checkpoint_interval * full;
-  const Time saved = full == 0 || rest >= costs.persist ? passed : passed - costs.checkpoint_interval;
+  const Time durable = full == 0 || rest >= costs.persist ? passed : passed - costs.checkpoint_interval;
   const Time done = passed + std::min(shrunk(std::min(rest, busy), segment), costs.checkpoint_interval);
   const Time stood = std::max(Time{}, rest - busy);
+  const Time saved = rest >= busy && is_saved_before_start(costs, stood) ? done : durable;
   return {done, saved, segment.restart + costs.checkpoint * full + stood,
           segment.restart + renewals(costs, full, stood)};
 }

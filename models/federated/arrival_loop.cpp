@@ -147,7 +147,7 @@ void ArrivalLoop::serve_all(Time now) {
     if (!dropped.empty()) free_batch(dropped, now);
     if (batch_.clients.empty()) continue;
     const std::int64_t updates = std::ssize(buffer_) + std::ssize(batch_.clients);
-    const Time length = spec().stale * stale + (batch_.makes_version ? version_time(updates, now) : Time{});
+    const Time length = spec().stale * stale + (batch_.makes_version ? version_time(updates, spec().up, now) : Time{});
     if (length == Time{}) {
       finish(now);
       continue;

@@ -37,7 +37,7 @@ std::vector<ClientVisit> usual_visits(const FederatedSpec& spec) {
                    .down_bytes = spec.down,
                    .up_bytes = spec.up});
   const Time fastest = std::ranges::min_element(all, {}, &ClientVisit::arrival)->arrival();
-  if (spec.rule == ClosingRule::round && spec.deadline && !spec.by_link && fastest > *spec.deadline)
+  if (spec.rule == ClosingRule::round && spec.deadline && !spec.by_link && spec.whole <= 0 && fastest > *spec.deadline)
     throw InputError{{{.key = "deadline",
                        .reason = fmt::format("no client is back by then: the fastest takes {:.6g} s, and rounds close "
                                              "after {:.6g} s",
@@ -105,10 +105,10 @@ void FederatedLoop::close_round(Time end, bool has_version) {
   open_ = {.begin = end, .end = end};
 }
 
-Time FederatedLoop::version_time(std::int64_t updates, Time now) {
+Time FederatedLoop::version_time(std::int64_t updates, Bytes sent, Time now) {
   const Time work = spec_.aggregate + spec_.pair * updates * updates;
   if (!spec_.tree) return work;
-  const Time busy = work + tree_time(*spec_.tree, updates, spec_.up);
+  const Time busy = work + tree_time(*spec_.tree, updates, sent);
   return busy + warm_.wait(*spec_.tree, updates, now, busy);
 }
 
@@ -185,8 +185,9 @@ void check_clients(const FederatedSpec& spec) {
     need(client.steps >= 1, "clients", fmt::format("client {} has no local steps", number));
     if (is_packed) continue;
     need(client.step > Time{}, "clients", fmt::format("client {} has no speed: its step takes no time", number));
-    need((spec.down == Bytes{} || client.down.bytes_per_second() > 0) &&
-             (spec.up == Bytes{} || client.up.bytes_per_second() > 0),
+    const bool sends_whole = spec.whole > 0 && spec.whole_bytes > Bytes{};
+    need(((spec.down == Bytes{} && !sends_whole) || client.down.bytes_per_second() > 0) &&
+             ((spec.up == Bytes{} && !sends_whole) || client.up.bytes_per_second() > 0),
          "clients", fmt::format("the link of client {} has no rate", number));
   }
   if (!is_packed) return;

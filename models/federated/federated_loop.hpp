@@ -67,7 +67,8 @@ class FederatedLoop {
   /// A round closes, or a version is made.
   void close_round(Time end, bool has_version);
   /// The time of a version of so many updates, for which the server begins to work at `now`.
-  [[nodiscard]] Time version_time(std::int64_t updates, Time now);
+  /// `sent`: the bytes of the largest of these updates.
+  [[nodiscard]] Time version_time(std::int64_t updates, Bytes sent, Time now);
   /// The server works from `from` or later, once it is free, for `length`. Returns until when.
   Time serve(Time from, Time length);
   [[nodiscard]] Time server_free() const { return free_; }

@@ -67,7 +67,7 @@ GossipLoop::GossipLoop(FederatedSpec spec)
       draws_{this->spec().seed, this->spec().stream + "/links"} {}
 
 void GossipLoop::resume(Time now) {
-  if (!std::exchange(has_begun_, true)) open_round().begin = now;
+  open_round().begin = now;
   for (Peer& peer : peers_) peer.begins = std::max(peer.begins, now);
   is_on_ = true;
   begin_round(now);
@@ -76,6 +76,7 @@ void GossipLoop::resume(Time now) {
 void GossipLoop::lose(Time /*now*/) {
   open_round().asked += round_.asked;
   open_round().lost += round_.asked;
+  for (Peer& peer : peers_) peer.begins = peer.began;
   is_on_ = false;
 }
 
@@ -99,11 +100,17 @@ void GossipLoop::begin_round(Time now) {
   // Who was away goes on with its neighbours.
   for (Peer& peer : peers_)
     if (peer.has_computed) peer.begins = peer.ready;
+  std::vector<bool> is_alone(peers_.size(), true);
   for (const auto& [a, b] : links_) {
     Peer &one = peers_[a], &other = peers_[b];
-    if (!one.has_computed && other.has_computed) one.begins = std::max(one.begins, other.ready);
-    if (!other.has_computed && one.has_computed) other.begins = std::max(other.begins, one.ready);
+    if (one.has_computed == other.has_computed) continue;
+    Peer &away = one.has_computed ? other : one, &there = one.has_computed ? one : other;
+    away.begins = std::max(away.begins, there.ready);
+    is_alone[one.has_computed ? b : a] = false;
   }
+  // Nobody tells a client all of whose neighbours are away, too.
+  for (std::size_t p = 0; p < peers_.size(); ++p)
+    if (!peers_[p].has_computed && is_alone[p]) peers_[p].begins = std::max(peers_[p].begins, close_);
 }
 
 bool GossipLoop::compute() {
@@ -112,6 +119,7 @@ bool GossipLoop::compute() {
     Peer& peer = peers_[p];
     const auto number = static_cast<ClientNumber>(p);
     const Client& client = spec().clients[p];
+    peer.began = peer.begins;
     peer.has_computed = false;
     peer.alive = 0;
     peer.ready = Time{};

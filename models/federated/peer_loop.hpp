@@ -42,6 +42,7 @@ class GossipLoop final : public FederatedLoop {
  private:
   struct Peer {
     Time begins;             ///< its next round
+    Time began;              ///< the round that is under way
     Time ready;              ///< when it has computed, or has the models of the last exchange
     std::int64_t alive = 0;  ///< neighbours that have computed, over links that are up
     bool has_computed = false;
@@ -58,7 +59,7 @@ class GossipLoop final : public FederatedLoop {
   RandomStream draws_;
   FederatedRound round_;  // that is under way
   Time close_;
-  bool has_begun_ = false, is_on_ = false;
+  bool is_on_ = false;
 };
 
 /// ClosingRule::clocks. Each client has a clock for its steps, which take no time of anything else, and a common clock

@@ -117,13 +117,15 @@ void RoundLoop::advance(Time now) {
   if (parts_.empty()) return begin_round(now);
   if (until_ == Time::never()) {
     std::int64_t updates = 0, payloads = 0;
+    Bytes sent{};
     for (const Part& part : parts_) {
       if (!is_in(part)) continue;
+      sent = std::max(sent, part.visit.up_bytes);
       updates += part.clients;
       ++payloads;
     }
     has_version_ = updates >= static_cast<std::int64_t>(spec().least);
-    until_ = has_version_ ? serve(now, version_time(payloads, now)) : now;
+    until_ = has_version_ ? serve(now, version_time(payloads, sent, now)) : now;
     if (until_ > now) return;
   }
   end_work(close_, has_version_);

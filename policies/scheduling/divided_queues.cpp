@@ -1,5 +1,8 @@
 #include "policies/scheduling/divided_queues.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace contend {
 
 void DividedQueues::uses(const QueuedJob& job, std::int64_t gpus, Time) {
@@ -25,32 +28,34 @@ std::pair<std::size_t, std::size_t> DividedQueues::where_they_part(std::size_t a
   return {first[level], second[level]};
 }
 
-void DividedQueues::divide_below(const std::vector<std::size_t>& siblings, double total) {
-  const std::vector<double> shares = shares_of(siblings, total);
-  for (std::size_t s = 0; s < siblings.size(); ++s) {
-    nodes_[siblings[s]].share = shares[s];
-    const auto below = tree().children(siblings[s]);
-    if (!below.empty()) divide_below({below.begin(), below.end()}, shares[s]);
+void DividedQueues::divide_below(std::span<const std::size_t> siblings, double total) {
+  std::vector<std::size_t> asking;
+  std::ranges::copy_if(siblings, std::back_inserter(asking), [&](std::size_t n) { return nodes_[n].request > 0; });
+  const std::vector<double> shares = shares_of(asking, total);
+  for (std::size_t s = 0; s < asking.size(); ++s) {
+    nodes_[asking[s]].share = shares[s];
+    divide_below(tree().children(asking[s]), shares[s]);
   }
 }
 
+double DividedQueues::count_request(std::size_t n) {
+  auto asked = static_cast<double>(nodes_[n].held);
+  for (const std::size_t below : tree().children(n))
+    asked += count_request(below) - static_cast<double>(nodes_[below].held);
+  for (const auto& [key, lane] : waiting(n))
+    asked += static_cast<double>(lane.jobs.size()) * job(std::get<JobId>(*lane.jobs.begin())).view.gpus;
+  return nodes_[n].request = std::max(asked, static_cast<double>(rules(n).guarantee.value_or(0)));
+}
+
 void DividedQueues::divide(const ClusterView& cluster) {
-  for (Node& each : nodes_) {
-    each.request = static_cast<double>(each.held);
-    each.share = 0;
-  }
+  for (Node& each : nodes_) each.share = 0;
   std::vector<std::size_t> roots;
   for (std::size_t q = 0; q < tree().size(); ++q) {
-    double asked = 0;
-    for (const auto& [key, lane] : waiting(q))
-      asked += static_cast<double>(lane.jobs.size()) * job(std::get<JobId>(*lane.jobs.begin())).view.gpus;
-    for (std::size_t n = q; n != QueueTree::kNone; n = tree().parent(n)) nodes_[n].request += asked;
+    if (!tree().has_parent(q)) count_request(q);
     const bool is_apart = q == tree().unmanaged() ? tree().size() == 1 : accounts().accounts[q].has_servers;
     if (is_apart) nodes_[q].share = static_cast<double>(kAnyGpus);
     if (!tree().has_parent(q) && !is_apart) roots.push_back(q);
   }
-  // The guarantees of queues without jobs don't count.
-  std::erase_if(roots, [&](std::size_t n) { return nodes_[n].request == 0; });
   divide_below(roots, cluster.gpus_in_service(-1, -1));
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ class DividedQueues : public QueuePolicy {
   /// GPUs of a queue and of the queues below it.
   struct Node {
     std::int64_t held = 0;  ///< by running jobs
-    double request = 0;     ///< by running and waiting jobs
+    double request = 0;     ///< by running and waiting jobs, at least its guarantee
     double share = 0;       ///< by the last division
   };
   using GpusOfNodes = std::map<std::size_t, std::int64_t>;
@@ -70,7 +71,9 @@ class DividedQueues : public QueuePolicy {
   }
 
  private:
-  void divide_below(const std::vector<std::size_t>& siblings, double total);
+  /// The request of a queue; counts the requests of all queues below it, too.
+  double count_request(std::size_t n);
+  void divide_below(std::span<const std::size_t> siblings, double total);
 
   std::vector<Node> nodes_;
 };

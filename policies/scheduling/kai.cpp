@@ -27,17 +27,21 @@ class Kai final : public DividedQueues {
         moved_{parameters.get<std::int64_t>("consolidated")},
         reclaim_after_{Time::ceil_nanoseconds(parameters.get<double>("reclaim_min_runtime_s") * 1e9)},
         preempt_after_{Time::ceil_nanoseconds(parameters.get<double>("preempt_min_runtime_s") * 1e9)},
-        used_(tree().size()) {}
+        used_(tree().size()),
+        kept_(tree().size()) {}
   [[nodiscard]] bool idle_passes() const override { return k_value_ > 0; }
 
  private:
-  using Skipped = std::set<std::int32_t>;
+  using Skipped = std::set<std::pair<std::int32_t, bool>>;  // demands, and whether they are of jobs that stay
 
   void decide(const ClusterView& cluster, SchedulingActions& actions) override;
   void uses(const QueuedJob& job, std::int64_t gpus, Time now) override;
   [[nodiscard]] Time next_of_policy(const ClusterView& cluster) override;
   [[nodiscard]] std::vector<double> shares_of(const std::vector<std::size_t>& siblings, double total) const override;
-  [[nodiscard]] bool may_have(const QueuedJob& one) const override;
+  [[nodiscard]] bool may_have(const QueuedJob& one) const override { return may_have(one, {}); }
+  [[nodiscard]] bool may_have(const QueuedJob& one, const GpusOfNodes& lost) const;
+  /// True if nothing takes the GPUs of the job while it runs.
+  [[nodiscard]] static bool stays(const QueuedJob& one) { return one.view.priority >= kNonPreemptible; }
 
   void advance(Time now);
   [[nodiscard]] JobId best_job(const std::vector<Skipped>& skipped) const;
@@ -58,6 +62,7 @@ class Kai final : public DividedQueues {
   std::int64_t moved_;
   Time reclaim_after_, preempt_after_;
   std::vector<double> used_;                 // GPU seconds of each node, decayed
+  std::vector<std::int64_t> kept_;           // GPUs of jobs that stay, by node
   double capacity_ = 0, capacity_used_ = 0;  // GPUs in service; their GPU seconds, decayed
   Time at_{};
 };
@@ -75,6 +80,8 @@ void Kai::advance(Time now) {
 void Kai::uses(const QueuedJob& job, std::int64_t gpus, Time now) {
   advance(now);
   DividedQueues::uses(job, gpus, now);
+  if (!stays(job)) return;
+  for (std::size_t n = job.queue; n != QueueTree::kNone; n = tree().parent(n)) kept_[n] += gpus;
 }
 
 std::vector<double> Kai::shares_of(const std::vector<std::size_t>& siblings, double total) const {
@@ -89,10 +96,15 @@ std::vector<double> Kai::shares_of(const std::vector<std::size_t>& siblings, dou
   return kai_fair_shares(total, claims, k_value_);
 }
 
-bool Kai::may_have(const QueuedJob& one) const {
-  const bool is_fixed = one.view.priority >= kNonPreemptible;
-  return stays_within(one, [&](std::size_t n) { return limit(n); }) &&
-         (!is_fixed || stays_within(one, [&](std::size_t n) { return quota(n); }));
+/// A job that can't be preempted needs quotas that hold all such jobs (plugins/proportion/capacity_policy).
+bool Kai::may_have(const QueuedJob& one, const GpusOfNodes& lost) const {
+  if (!stays_within(
+          one, [&](std::size_t n) { return limit(n); }, lost))
+    return false;
+  if (!stays(one)) return true;
+  for (std::size_t n = one.queue; n != QueueTree::kNone; n = tree().parent(n))
+    if (static_cast<double>(kept_[n] + one.view.gpus) > quota(n) + 1e-9) return false;
+  return true;
 }
 
 /// The order of queues (plugins/proportion/queue_order.go), from the level at which the two part.
@@ -111,7 +123,9 @@ bool Kai::goes_before(JobId a, JobId b) const {
 JobId Kai::best_job(const std::vector<Skipped>& skipped) const {
   JobId best = JobId::none();
   for (std::size_t q = 0; q < tree().size(); ++q) {
-    const JobId first = head(q, [&](std::int32_t shape) { return skipped[q].contains(shape); });
+    const JobId first = head(q, [&](std::int32_t shape, const Place& place) {
+      return skipped[q].contains({shape, stays(job(std::get<JobId>(place)))});
+    });
     if (first.valid() && (!best.valid() || goes_before(first, best))) best = first;
   }
   return best;
@@ -121,7 +135,7 @@ std::vector<JobId> Kai::running(const std::function<bool(const QueuedJob&)>& tak
   std::vector<JobId> found;
   for (std::size_t q = 0; q < tree().size(); ++q)
     for (const auto& [order, id] : admitted(q))
-      if (job(id).view.priority < kNonPreemptible && takes(job(id))) found.push_back(id);
+      if (!stays(job(id)) && takes(job(id))) found.push_back(id);
   // Lower priorities first, of these the job that started later.
   std::ranges::stable_sort(found, [&](JobId a, JobId b) {
     return std::pair{job(a).view.priority, job(b).admitted} < std::pair{job(b).view.priority, job(a).admitted};
@@ -210,11 +224,14 @@ bool Kai::preempt_for(JobId id, const ClusterView& cluster, SchedulingActions& a
            has_run(each, preempt_after_, cluster.now());
   });
   std::vector<JobId> victims;
+  GpusOfNodes lost;
   int freed = cluster.free_gpus_of_vc(one.view.vc);
   for (const JobId victim : candidates) {
     victims.push_back(victim);
     freed += job(victim).view.gpus;
-    if (freed >= demand_of(one.view) && start_taking(id, victims, actions, cluster.now())) return true;
+    add(lost, one.queue, job(victim).view.gpus);
+    if (freed < demand_of(one.view) || !may_have(one, lost)) continue;
+    if (start_taking(id, victims, actions, cluster.now())) return true;
   }
   return false;
 }
@@ -230,16 +247,18 @@ std::vector<JobId> Kai::allocate(const ClusterView& cluster, SchedulingActions& 
       started(next, cluster.now());
       continue;
     }
-    skipped[one.queue].insert(shape_of(one.view));
-    if (may_have(one)) left_over.push_back(next);
+    skipped[one.queue].insert({shape_of(one.view), stays(one)});
+    left_over.push_back(next);
   }
   return left_over;
 }
 
 bool Kai::make_room(const std::vector<JobId>& left_over, const ClusterView& cluster, SchedulingActions& actions) {
-  for (const auto action : {&Kai::consolidate, &Kai::reclaim, &Kai::preempt_for})
+  for (const auto action : {&Kai::consolidate, &Kai::reclaim})
     for (const JobId id : left_over)
       if (may_have(job(id)) && (this->*action)(id, cluster, actions)) return true;
+  for (const JobId id : left_over)
+    if (preempt_for(id, cluster, actions)) return true;
   return false;
 }
 

@@ -65,7 +65,8 @@ class Kueue final : public QueuePolicy {
   void reserve(const Entry& entry);
 
   bool is_fair_;
-  std::vector<std::set<std::int32_t>> parked_;  // by queue: demands that nothing can be done for
+  // By queue and demand: the first of the jobs for which nothing can be done. Jobs in front of it may preempt more.
+  std::vector<std::map<std::int32_t, Place>> parked_;
   /// By queue: the job for which others were preempted, and which goes next, before older ones whose demands were
   /// parked (queue/cluster_queue.go, stickyWorkload).
   std::vector<JobId> sticky_;
@@ -229,9 +230,10 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
   for (std::size_t q = 0; q < tree().size(); ++q) {
     if (waiting(q).empty()) continue;
     const bool is_strict = rules(q).strict;
-    const JobId first = sticky_[q].valid()
-                            ? sticky_[q]
-                            : head(q, [&](std::int32_t shape) { return !is_strict && parked_[q].contains(shape); });
+    const JobId first = sticky_[q].valid() ? sticky_[q] : head(q, [&](std::int32_t shape, const Place& place) {
+      const auto parked = parked_[q].find(shape);
+      return !is_strict && parked != parked_[q].end() && parked->second <= place;
+    });
     if (first.valid()) entries.push_back(nominate(job(first)));
   }
   bool goes_on = false;
@@ -243,7 +245,9 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
       if (entry.mode == Mode::preempt) reserve(entry);
       if (sticky_[entry.job.queue] == entry.job.id) sticky_[entry.job.queue] = JobId::none();
       if (rules(entry.job.queue).strict) continue;
-      parked_[entry.job.queue].insert(shape_of(job(entry.job.id).view));
+      const JobView& view = job(entry.job.id).view;
+      const auto [parked, is_first] = parked_[entry.job.queue].try_emplace(shape_of(view), place_of(view));
+      if (!is_first) parked->second = std::min(parked->second, place_of(view));
       goes_on = true;
       continue;
     }
@@ -273,7 +277,7 @@ bool Kueue::cycle(SchedulingActions& actions, Time now) {
 }
 
 std::pair<Why, JobId> Kueue::why(const QueuedJob& waits, const ClusterView& /*cluster*/) {
-  const JobId first = head(waits.queue, [](std::int32_t) { return false; });
+  const JobId first = head(waits.queue, [](std::int32_t, const Place&) { return false; });
   if (first != waits.view.id && rules(waits.queue).strict) return {Why::behind, first};
   return {Why::quota, JobId::none()};
 }

@@ -76,14 +76,16 @@ class QueuePolicy : public SchedulingPolicy {
     return queue < accounts_.accounts.size() ? accounts_.accounts[queue].rules : kNone;
   }
   [[nodiscard]] const Lanes& waiting(std::size_t queue) const { return waiting_[queue]; }
-  /// The first waiting job of the queue of a lane for which `skips` is false; none() if there is none.
+  /// The first waiting job of the queue of a lane for which `skips(shape, place of its first job)` is false; none() if
+  /// there is none.
   template <class Skips>
   [[nodiscard]] JobId head(std::size_t queue, const Skips& skips) const {
     for (auto at = waiting_[queue].begin(); at != waiting_[queue].end();) {
       const std::int64_t priority = at->first.first;
       const Place* first = nullptr;
       for (; at != waiting_[queue].end() && at->first.first == priority; ++at)
-        if (!skips(at->second.shape) && (first == nullptr || *at->second.jobs.begin() < *first))
+        if (!skips(at->second.shape, *at->second.jobs.begin()) &&
+            (first == nullptr || *at->second.jobs.begin() < *first))
           first = &*at->second.jobs.begin();
       if (first != nullptr) return std::get<JobId>(*first);
     }

@@ -185,13 +185,15 @@ void stop_at_lifetime(const CheckpointSetup& saved, const SavedJob& job, Preempt
   if (!saved.lifetime) return;
   const Time save = stop_of(saved, costs, job);
   costs.checkpoint_interval = *saved.lifetime - costs.start - save;
-  if (costs.checkpoint_interval <= Time{})
+  if (costs.checkpoint_interval <= costs.restart)
     throw InputError{Complaint{
         .key = "checkpoints.lifetime",
         .reason =
             fmt::format("workers are stopped after {:.6g} s, and a job on {} GPUs needs {:.6g} s until its slowest "
-                        "worker has started, and {:.6g} s to save its work",
-                        saved.lifetime->to_seconds(), job.gpus, costs.start.to_seconds(), save.to_seconds()),
+                        "worker has started{}, and {:.6g} s to save its work",
+                        saved.lifetime->to_seconds(), job.gpus, costs.start.to_seconds(),
+                        costs.restart > Time{} ? fmt::format(", {:.6g} s to restart", costs.restart.to_seconds()) : "",
+                        save.to_seconds()),
         .hint = "a longer lifetime"}};
   costs.checkpoint += costs.start;
   costs.renews = costs.stops_iterations();

@@ -133,6 +133,15 @@ TEST_CASE("kueue: preemption in the queue, by priority and by age") {
   CHECK(play_queues(kKueue, 4, lower, jobs).finishes() == "A101 B112 C15");
 }
 
+TEST_CASE("kueue: a job of larger priority preempts though one that asks for as much waits in vain") {
+  Account queue = queue_of(-1, 2, {.within = PreemptionRule::lower});
+  queue.borrows = false;
+  std::vector<JobSpec> jobs(2, queue_job(0, 0, 1, 100, 1));
+  jobs.push_back(queue_job(0, 5, 1, 100, 1));
+  jobs.push_back(queue_job(0, 10, 1, 20, 5));
+  CHECK(play_queues(kKueue, 2, {queue}, jobs).finishes().find("D30") != std::string::npos);
+}
+
 TEST_CASE("kueue: a job that borrows while it preempts takes jobs up to the threshold only") {
   // Quotas of 2 and 6: A and B of queue 1 hold 8, of which 2 are borrowed. C of queue 0 wants 4, so 2 more than its
   // own.
@@ -304,6 +313,34 @@ TEST_CASE("kai: running jobs move together if that makes a place, and each of th
   CHECK(run(16).finishes() == "A5 B50 C50 D16");
   CHECK(holds(run(16)).find("C2 6-50") != std::string::npos);
   CHECK(run(0).finishes() == "A5 B50 C50 D60");
+}
+
+TEST_CASE("kai: quotas of jobs that can't be preempted, and preemption at a queue's limit") {
+  // A asks for quota that there isn't; B, which can be preempted, needs none.
+  CHECK(play_queues({"kai", {}}, 4, {queue_of(-1, 0)}, {queue_job(0, 0, 1, 10, 100), queue_job(0, 0, 1, 10)})
+            .finishes()
+            .find("B10") != std::string::npos);
+  // Four GPUs of jobs that can be preempted don't count against the quota of 4 for C.
+  std::vector<JobSpec> jobs(4, queue_job(0, 0, 1, 100));
+  jobs.push_back(queue_job(0, 10, 2, 20, 100));
+  CHECK(play_queues({"kai", {}}, 8, {queue_of(-1, 4)}, jobs).finishes().find("E30") != std::string::npos);
+  // In a queue that is at its limit a job of larger priority preempts.
+  jobs.back() = queue_job(0, 10, 1, 20, 50);
+  Account at_its_limit = queue_of(-1, 4);
+  at_its_limit.borrows = false;
+  CHECK(play_queues({"kai", {}}, 4, {at_its_limit}, jobs).finishes().find("E30") != std::string::npos);
+}
+
+TEST_CASE("volcano: guarantees hold GPUs back for queues without jobs, at each level") {
+  // Of 10 GPUs four are kept for q0.
+  const std::vector<Account> flat = {queue_of(-1, 0, {.guarantee = 4}), queue_of(-1, 0)};
+  CHECK(play_queues({"volcano", {}}, 10, flat, {queue_job(1, 0, 6, 10), queue_job(1, 0, 4, 10)}).finishes() ==
+        "A10 B20");
+  // Below a parent a job of 4 runs beside them.
+  const std::vector<Account> below = {queue_of(2, 4, {.guarantee = 4}), queue_of(2, 0), queue_of(-1, 0)};
+  CHECK(play_queues({"volcano", {}}, 10, below, {queue_job(1, 0, 4, 10)}).finishes() == "A10");
+  CHECK(play_queues({"volcano", {}}, 10, below, {queue_job(0, 0, 1, 10), queue_job(1, 0, 4, 10)}).finishes() ==
+        "A10 B10");
 }
 
 TEST_CASE("kai and volcano: queues below one parent play as without it") {

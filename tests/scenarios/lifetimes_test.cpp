@@ -106,6 +106,39 @@ TEST_CASE("lifetimes: of jobs with a duration all starts are restarts") {
   CHECK(job.overhead == Time::seconds(5 * 10 + 4 * 2));
 }
 
+TEST_CASE("lifetimes: work is saved before workers start again, and a failure in that start loses none") {
+  // Work of 16 s after a start of 2 s, saved from 18 to 20 s; the next workers start until 22 s. The rest is 24 s.
+  const auto finish = [](const char* fails) {
+    ListedJobs timed;
+    timed.scenario = parsed(fmt::format(
+        "cluster: {{servers: 1, gpus_per_server: 1}}\npolicies: {{scheduling: fifo, placement: first-fit}}\n"
+        "workload: {{jobs: {}}}\nfailures: {{events: {}}}\n"
+        "checkpoints: {{policy: synchronous, cost: 2s, lifetime: 20s, start_up: {{mean: 2s}}}}\n",
+        timed.file("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,40\n"),
+        timed.file("failures.csv", fmt::format("component,down_s,up_s\nserver0,{},25\n", fails))));
+    return timed.run().jobs[0];
+  };
+  for (const char* fails : {"20", "20.001", "21.9"}) {
+    CAPTURE(fails);
+    CHECK(finish(fails).redone == Time{});
+    CHECK(finish(fails).finish == Time::seconds(25 + 2 + 16 + 4 + 8));
+  }
+  CHECK(finish("19.9").redone == Time::seconds(16));
+  // Jobs of iterations: 59 in a life of 600 ms, saved by 598 ms.
+  const auto iterations = [](const char* fails) {
+    Lives lives{"{policy: synchronous, cost: 2ms, lifetime: 600ms, start_up: {mean: 100ms}}", 100};
+    lives.scenario = parsed(fmt::format(
+        "cluster: {{servers: 1, gpus_per_server: 1}}\npolicies: {{scheduling: fifo, placement: first-fit}}\n"
+        "workload: {{jobs: {}}}\ntraining: {{it: {{layers: {}, fusion: bsp}}}}\nfailures: {{events: {}}}\n"
+        "checkpoints: {{policy: synchronous, cost: 2ms, lifetime: 600ms, start_up: {{mean: 100ms}}}}\n",
+        lives.folder.path("jobs.csv"), lives.folder.path("layers.csv"),
+        lives.file("failures.csv", fmt::format("component,down_s,up_s\nserver0,{},1\n", fails))));
+    return lives.run().jobs[0].redone;
+  };
+  CHECK(iterations("0.5915") == Time::microseconds(490'000));
+  CHECK(iterations("0.65") == Time{});
+}
+
 TEST_CASE("experts that exchange nothing: the longest, and then the router") {
   const auto makespan = [](const std::string& jobs) {
     Scenario scenario = load_scenario("scenarios/systems/experts.yaml");

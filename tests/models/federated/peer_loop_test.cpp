@@ -226,6 +226,28 @@ TEST_CASE("peers: a loss of the job loses the round, and begins it again") {
   loop->resume(Time::milliseconds(500));
   loop->advance(loop->next());
   CHECK(ends_ms(*loop) == std::vector<std::int64_t>{100, 600});
+  // The job is back before the lost round would have ended.
+  const auto soon = federated_loop(spec);
+  soon->resume(Time{});
+  soon->lose(Time::milliseconds(10));
+  soon->resume(Time::milliseconds(20));
+  soon->advance(soon->next());
+  CHECK(ends_ms(*soon) == std::vector<std::int64_t>{120});
+  CHECK(soon->rounds().front().begin == Time::milliseconds(20));
+}
+
+TEST_CASE("peers: a client that is back takes part though its neighbours are away") {
+  // A ring 0 - 1 - 2 - 3. 0 and 2 leave after a second for good, and 1, between them, from 1 s to 10 s.
+  FederatedSpec spec = peers({1000, 1000, 1000, 1000});
+  spec.rounds = 12;
+  spec.presence.period = Time::seconds(1000);
+  const Time end = Time::seconds(1000), left = Time::seconds(1);
+  spec.presence.stays = {{Time{}, left}, {Time{}, left, Time::seconds(10), end}, {Time{}, left}, {Time{}, end}};
+  const auto loop = finished(spec);
+  CHECK(loop->rounds()[0].asked == 4);
+  for (std::size_t r = 1; r < 10; ++r) CHECK(loop->rounds()[r].asked == 1);
+  CHECK(loop->rounds()[10].asked == 2);
+  CHECK(loop->rounds()[11].updates == 2);
 }
 
 TEST_CASE("peers: rounds that send the whole model by chance") {
