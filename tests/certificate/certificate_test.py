@@ -103,7 +103,7 @@ RUNS = {
     "alone-flow": (TWO, "fifo, placement: spread, communication: {policy: srsf, ways: 3}", TRAINED, "", ""),
 }
 NETWORKS = {"flow": "nic: 10Gbps, fidelity: flow", "alone-flow": "nic: 10Gbps, fidelity: flow"}  # by run
-SAMPLE = ["ada-srsf/placement-1-first-fit.yaml", "loans/lent-servers.yaml", "systems/share.yaml",
+SAMPLE = ["overlapping-jobs/per-iteration.yaml", "network/routing-and-placement.yaml", "loans/lent-servers.yaml", "systems/share.yaml",
           "energy/two-sites.yaml", "serving/serve-and-train.yaml", "federated/parrot.yaml"]
 FIDELITIES = ("own", "analytic", "contention", "flow")
 MOST_EVENTS, MOST_BYTES = 10 ** 7, 5 * 10 ** 7  # of a run that is executed without leaping, of a log that is checked
