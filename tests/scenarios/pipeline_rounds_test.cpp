@@ -50,6 +50,10 @@ class RandomPipeline {
     if (below(5) == 0) members += ", input: 3ms";
     const int gpus = pipeline * tensor * data;
     const int iterations = below(6) == 0 ? 12 : 1 + below(4);  // which may recur, too
+    // One after the other: in the arguments of a call, compilers would draw them in different orders.
+    const int sequence = 256 << below(3);
+    const int rate = below(3) == 0 ? 10 : 400;
+    const int gpus_per_server = 2 + 6 * below(2);
     return parse_scenario(
         fmt::format(
             "schema_version: 2\n"
@@ -59,8 +63,8 @@ class RandomPipeline {
             "1, memory: 1GiB, {}, parallel: {{tensor: {}, pipeline: {}, zero: {}, schedule: {}, partition: "
             "balanced{}}}}}}}\n"
             "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [{}, {}], arrivals: 1ms}}}}\n",
-            gpus, 2 + 6 * below(2), fidelity, below(3) == 0 ? 10 : 400, more, 256 << below(3), members, tensor,
-            pipeline, zero, schedule, chunks, gpus, iterations, iterations),
+            gpus, gpus_per_server, fidelity, rate, more, sequence, members, tensor, pipeline, zero, schedule, chunks,
+            gpus, iterations, iterations),
         "rounds");
   }
 
@@ -123,7 +127,7 @@ TEST_CASE("a run that leaves rounds out has the result of all rounds, executed e
     all_tried += each.second;
     all_leapt += leapt[each.first];
   }
-  CHECK(all_leapt > (kSanitized ? 0 : all_tried / 2));  // few rounds are drawn under sanitizers
+  CHECK(all_leapt > all_tried / (kSanitized ? 4 : 2));  // few rounds are drawn under sanitizers
 }
 
 TEST_CASE("a million micro-batches take few events, and as long as a multiple of a round says") {
